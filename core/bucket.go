@@ -1,0 +1,95 @@
+package core
+
+// What the two buckets share: use that drains at L units in W. A state is the time
+// of the last charge and the use as it stood then, in units x W so that every part
+// of a unit is a whole number.
+
+// bucket words: 0 the time of the last charge << 2 | its tick, 1 the use, and for
+// the leaky bucket 2 the number of the last turn.
+type bucket struct{}
+
+// tickCodes are the ticks by their code in a state.
+var tickCodes = [...]int64{1, 1_000, 1_000_000}
+
+func tickCode(tick int64) int64 {
+	for code, t := range tickCodes {
+		if t == tick {
+			return int64(code)
+		}
+	}
+	panic("ratelimit: no such tick")
+}
+
+func (bucket) check(t *Terms, p Policy) error {
+	t.Capacity = t.Limit.capacity()
+	// C x W / L is compared as a quotient: the product can pass 2^63.
+	if t.Limit.Period.Microseconds() > maxDrain/t.Capacity*t.Count {
+		return invalid("limit %v: a burst of %d takes more than 50 years to drain; give a smaller one", t.Limit, t.Capacity)
+	}
+	return noIntervals(p)
+}
+
+// load is the state's time and use in the ticks of the terms. Another tick
+// converts: the time is floored, the use rounded up to whole units. A lowered
+// limit cuts the use to twice the capacity.
+func (bucket) load(t *Terms, s state) (since, used int64) {
+	since, used = s.words[0]>>2, s.words[1]
+	if tick := tickCodes[s.words[0]&3]; tick != t.Tick {
+		period := t.Period * t.Tick / tick
+		since = since * tick / t.Tick
+		used = min(ceilDiv(used, period), 2*t.Capacity) * t.Period
+	}
+	return since, min(used, 2*t.Capacity*t.Period)
+}
+
+func (bucket) save(t *Terms, s state, since, used int64) {
+	s.words[0], s.words[1] = since<<2|tickCode(t.Tick), used
+}
+
+// drained is the use at at. It is compared before it is multiplied: a long time
+// would overflow.
+func (b bucket) drained(t *Terms, s state, at int64) int64 {
+	since, used := b.load(t, s)
+	elapsed := at - since
+	if elapsed <= 0 {
+		return used
+	}
+	if elapsed >= ceilDiv(used, t.Count) {
+		return 0
+	}
+	return used - elapsed*t.Count
+}
+
+func (b bucket) since(t *Terms, s state) (at, life int64) {
+	since, used := b.load(t, s)
+	return since, ceilDiv(used, t.Count)
+}
+
+// wait is the time until n units fit beside a use.
+func (bucket) wait(t *Terms, used, n int64) int64 {
+	return ceilDiv(max(0, used+(n-t.Capacity)*t.Period), t.Count)
+}
+
+func (b bucket) add(t *Terms, s state, at, n int64) {
+	b.save(t, s, at, b.drained(t, s, at)+n*t.Period)
+}
+
+// fill adds debt, and fills to exactly twice the capacity at most.
+func (b bucket) fill(t *Terms, s state, at, n int64) {
+	most := 2 * t.Capacity
+	b.save(t, s, at, min(b.drained(t, s, at)+min(n, most)*t.Period, most*t.Period))
+}
+
+// take takes n units off what is used now, even if those have drained since. The
+// time stays that of the last charge.
+func (b bucket) take(t *Terms, s state, n int64) {
+	since, used := b.load(t, s)
+	b.save(t, s, since, max(0, used-n*t.Period))
+}
+
+func (b bucket) report(t *Terms, s state, at int64) (remaining, reset int64) {
+	used := b.drained(t, s, at)
+	return max(0, t.Capacity*t.Period-used) / t.Period, ceilDiv(used, t.Count)
+}
+
+func (bucket) forget(s state) { clear(s.words) }

@@ -1,0 +1,64 @@
+package core
+
+// FixedWindow counts in windows that begin at whole multiples of the period since
+// the Unix epoch. It is the cheapest, and lets up to twice the limit pass around
+// the boundary of two windows.
+func (p Policy) FixedWindow() Policy {
+	p.Algorithm = FixedWindow
+	return p.mustBeLegal()
+}
+
+// fixedWindow keeps the number of its window since the epoch and the units
+// counted in it.
+type fixedWindow struct{}
+
+func (fixedWindow) check(t *Terms, p Policy) error {
+	return firstErr(noBurst(p, t.Limit), noIntervals(p), noQueue(p))
+}
+
+func (fixedWindow) words(*Terms) int { return 2 }
+
+func (fixedWindow) since(t *Terms, s state) (at, life int64) {
+	if s.words[1] == 0 {
+		return 0, 0
+	}
+	return s.words[0] * t.Period, t.Period
+}
+
+// count is what the window at at counts.
+func (fixedWindow) count(t *Terms, s state, at int64) int64 {
+	if s.words[0] != at/t.Period {
+		return 0
+	}
+	return s.words[1]
+}
+
+func (w fixedWindow) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
+	if w.count(t, s, at)+n <= t.Count {
+		return 0, 0
+	}
+	return t.Period - at%t.Period, 0
+}
+
+func (w fixedWindow) charge(t *Terms, s state, at, n int64) int64 {
+	s.words[0], s.words[1] = at/t.Period, w.count(t, s, at)+n
+	return 0
+}
+
+func (w fixedWindow) owe(t *Terms, s state, at, n int64) {
+	w.charge(t, s, at, min(n, max(0, 2*t.Count-w.count(t, s, at))))
+}
+
+func (w fixedWindow) refund(t *Terms, s state, _, n, charged, _ int64) {
+	s.words[1] -= min(n, w.count(t, s, charged))
+}
+
+func (w fixedWindow) report(t *Terms, s state, at int64) (remaining, reset int64) {
+	count := w.count(t, s, at)
+	if count == 0 {
+		return t.Count, 0
+	}
+	return max(0, t.Count-count), t.Period - at%t.Period
+}
+
+func (fixedWindow) forget(s state) { clear(s.words) }

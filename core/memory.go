@@ -1,0 +1,273 @@
+package core
+
+import (
+	"context"
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	shardBits = 6
+	shards    = 1 << shardBits // one bit each in a set of locks
+
+	sweepEvery   = time.Second
+	sweepRecords = 512 // under one lock
+
+	// A time that is passed in may have nothing to do with the store's clock:
+	// what is written at it lives this long at least, in microseconds.
+	testLife = int64(time.Minute / time.Microsecond)
+
+	// Times are kept below the year 2200, so that sums of times and waits stay
+	// below 2^53.
+	maxTime = int64(7_258_118_400_000_000)
+)
+
+// Memory is the embedded store: everything in this process, nothing else to run.
+// It is sharded and takes no lock for longer than a step. Keys that count nothing
+// any more leave by themselves; one timer runs while there are keys, none when it
+// is empty or closed. Its clock is the process's monotonic clock, laid on the wall
+// clock when it is made. Keys are known by 128 bits of a secret hash.
+type Memory struct {
+	now    func() time.Time // nil: the monotonic clock
+	seen   atomic.Int64     // the last reading of now, which sweeping does not call
+	base   time.Time
+	baseUS int64 // base in microseconds since the Unix epoch
+
+	shards atomic.Pointer[[shards]shard] // made by the first use
+	closed atomic.Bool
+	armed  atomic.Bool
+	timer  atomic.Pointer[time.Timer]
+}
+
+// shard is a part of the keys with a lock of its own.
+type shard struct {
+	mu      sync.Mutex // guards all below
+	tables  []*table   // by the width of their states; the logs' apart
+	entries entryPool
+	blocks  map[hashKey]blocked64
+
+	_ [64]byte // keeps the next shard's lock off this one's cache line
+}
+
+// blocked64 is a block and when it may be forgotten, on the store's clock.
+type blocked64 struct {
+	block
+	expires int64
+}
+
+// MemoryOption is an option of [NewMemory].
+type MemoryOption func(*Memory)
+
+// WithNow makes the store read the time from now, for tests of the user's own
+// code.
+func WithNow(now func() time.Time) MemoryOption {
+	return func(m *Memory) { m.now = now }
+}
+
+// NewMemory makes an empty store. It holds no memory to speak of, and starts
+// nothing, before it is used.
+func NewMemory(options ...MemoryOption) *Memory {
+	m := &Memory{base: time.Now()}
+	m.baseUS = m.base.UnixMicro()
+	for _, option := range options {
+		option(m)
+	}
+	return m
+}
+
+// Close forgets all keys and stops the timer. It can be called more than once;
+// after it, the other methods return [ErrClosed].
+func (m *Memory) Close() error {
+	if m.closed.Swap(true) {
+		return nil
+	}
+	if timer := m.timer.Load(); timer != nil {
+		timer.Stop()
+	}
+	m.shards.Store(nil)
+	return nil
+}
+
+// Len is the number of keys that are held.
+func (m *Memory) Len() (n int) {
+	all := m.shards.Load()
+	if all == nil {
+		return 0
+	}
+	for i := range all {
+		n += all[i].len()
+	}
+	return n
+}
+
+// clock gives the time that decides, and the store's own, from which lifetimes
+// count: they differ where a time is passed in.
+func (m *Memory) clock(given time.Time) (now, own int64) {
+	if m.now != nil {
+		own = clampTime(m.now().UnixMicro())
+		m.seen.Store(own)
+	} else {
+		own = m.baseUS + time.Since(m.base).Microseconds()
+	}
+	if given.IsZero() {
+		return own, own
+	}
+	return clampTime(given.UnixMicro()), own
+}
+
+func clampTime(us int64) int64 { return min(max(us, 0), maxTime) }
+
+// open gives the shards, made at the first use.
+func (m *Memory) open() (*[shards]shard, error) {
+	if all := m.shards.Load(); all != nil {
+		return all, nil
+	}
+	if m.closed.Load() {
+		return nil, ErrClosed
+	}
+	m.shards.CompareAndSwap(nil, new([shards]shard))
+	if all := m.shards.Load(); all != nil {
+		return all, nil
+	}
+	return nil, ErrClosed
+}
+
+func keyOf(t *Terms, key string) hashKey {
+	return hashKey{
+		maphash.String(hashSeeds[0], key) ^ t.hash[0],
+		maphash.String(hashSeeds[1], key) ^ t.hash[1],
+	}
+}
+
+// lock locks the shards of a set, lowest first.
+func lock(all *[shards]shard, set uint64) {
+	for ; set != 0; set &= set - 1 {
+		all[bits.TrailingZeros64(set)].mu.Lock()
+	}
+}
+
+func unlock(all *[shards]shard, set uint64) {
+	for ; set != 0; set &= set - 1 {
+		all[bits.TrailingZeros64(set)].mu.Unlock()
+	}
+}
+
+// Take implements [Store].
+func (m *Memory) Take(_ context.Context, now time.Time, asks []Ask) error {
+	all, err := m.open()
+	if err != nil {
+		return err
+	}
+	if len(asks) == 1 {
+		var one [1]seat
+		m.take(all, now, asks, one[:])
+		return nil
+	}
+	var few [4]seat
+	seats := few[:]
+	if len(asks) > len(few) {
+		seats = make([]seat, len(asks))
+	}
+	m.take(all, now, asks, seats[:len(asks)])
+	return nil
+}
+
+// take decides over all asks at one time, under the locks of all their shards.
+func (m *Memory) take(all *[shards]shard, given time.Time, asks []Ask, seats []seat) {
+	set := sit(all, asks, seats)
+	lock(all, set)
+	defer unlock(all, set)
+	now, own := m.clock(given)
+	allowed := true
+	for i := range asks {
+		a, s := &asks[i], &seats[i]
+		s.evaluate(a, now, own, given.IsZero())
+		allowed = allowed && (s.allowed || a.Terms.DryRun)
+	}
+	for i := range asks {
+		a, s := &asks[i], &seats[i]
+		a.Answer = Answer{Allowed: s.allowed, Never: s.never, RetryAfter: a.Terms.duration(s.retry)}
+		if allowed && s.allowed && a.Cost > 0 {
+			s.charge(a)
+			s.live(m, a.Terms, own, given)
+		}
+		s.answer(a)
+	}
+}
+
+// Adjust implements [Store].
+func (m *Memory) Adjust(_ context.Context, given time.Time, asks []Ask, actual []int64) error {
+	all, err := m.open()
+	if err != nil {
+		return err
+	}
+	seats := make([]seat, len(asks))
+	set := sit(all, asks, seats)
+	lock(all, set)
+	defer unlock(all, set)
+	now, own := m.clock(given)
+	for i := range asks {
+		a, s := &asks[i], &seats[i]
+		if a.Charged == 0 || actual[i] == a.Charged || a.Terms.Capacity == 0 {
+			continue
+		}
+		s.evaluate(a, now, own, given.IsZero())
+		if s.adjust(a, actual[i]) {
+			s.live(m, a.Terms, own, given)
+		}
+	}
+	return nil
+}
+
+// Reset implements [Store].
+func (m *Memory) Reset(_ context.Context, terms *Terms, key string) error {
+	all, err := m.open()
+	if err != nil {
+		return err
+	}
+	k := keyOf(terms, key)
+	sh := &all[k[0]%shards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	delete(sh.blocks, k)
+	t := sh.table(terms, false)
+	if number := t.find(k); number >= 0 {
+		t.remove(number)
+	}
+	return nil
+}
+
+// Block implements [Store].
+func (m *Memory) Block(_ context.Context, given time.Time, terms *Terms, key string, length time.Duration) error {
+	all, err := m.open()
+	if err != nil {
+		return err
+	}
+	k := keyOf(terms, key)
+	sh := &all[k[0]%shards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	now, own := m.clock(given)
+	us := length.Microseconds()
+	if us <= 0 {
+		delete(sh.blocks, k)
+		return nil
+	}
+	if sh.blocks == nil {
+		sh.blocks = make(map[hashKey]blocked64)
+	}
+	sh.blocks[k] = blocked64{block{now, now + us}, expiry(own, us+terms.Tick, given)}
+	m.arm()
+	return nil
+}
+
+// expiry is when what is written now may be forgotten, on the store's clock.
+func expiry(own, life int64, given time.Time) int64 {
+	if !given.IsZero() {
+		life = max(life, testLife)
+	}
+	return own + life
+}

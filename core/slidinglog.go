@@ -1,0 +1,69 @@
+package core
+
+// SlidingWindowLog remembers the time of every admitted unit: at most the limit in
+// any window, exactly. It costs eight bytes a unit, so its limit is at most a
+// million.
+func (p Policy) SlidingWindowLog() Policy {
+	p.Algorithm = SlidingWindowLog
+	return p.mustBeLegal()
+}
+
+// slidingLog keeps an entry for each unit, in microseconds, oldest first.
+type slidingLog struct{}
+
+func (slidingLog) check(t *Terms, p Policy) error {
+	if t.Count > maxLogCount {
+		return invalid("limit count %d: the sliding-window log holds an entry for each unit; give at most %d, or choose SlidingWindowCounter", t.Count, maxLogCount)
+	}
+	return firstErr(noBurst(p, t.Limit), noIntervals(p), noQueue(p))
+}
+
+func (slidingLog) words(*Terms) int { return entryWords }
+
+func (slidingLog) since(t *Terms, s state) (at, life int64) {
+	if s.len() == 0 {
+		return 0, 0
+	}
+	return s.newest() / t.Tick, t.Period
+}
+
+// gone is how many of the oldest entries no longer count at at: those of time e
+// with e <= at - W.
+func (slidingLog) gone(t *Terms, s state, at int64) int64 {
+	edge := (at - t.Period + 1) * t.Tick // the first microsecond that counts
+	return s.before(edge)
+}
+
+func (l slidingLog) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
+	gone := l.gone(t, s, at)
+	excess := s.len() - gone + n - t.Count
+	if excess <= 0 {
+		return 0, 0
+	}
+	return s.entry(gone+excess-1)/t.Tick + t.Period - at, 0
+}
+
+func (l slidingLog) charge(t *Terms, s state, at, n int64) int64 {
+	s.drop(l.gone(t, s, at))
+	s.push(at*t.Tick, n)
+	return 0
+}
+
+func (l slidingLog) owe(t *Terms, s state, at, n int64) {
+	live := s.len() - l.gone(t, s, at)
+	l.charge(t, s, at, min(n, max(0, 2*t.Count-live)))
+}
+
+func (slidingLog) refund(t *Terms, s state, _, n, charged, _ int64) {
+	s.remove(charged*t.Tick, (charged+1)*t.Tick, n)
+}
+
+func (l slidingLog) report(t *Terms, s state, at int64) (remaining, reset int64) {
+	live := s.len() - l.gone(t, s, at)
+	if live == 0 {
+		return t.Count, 0
+	}
+	return max(0, t.Count-live), s.newest()/t.Tick + t.Period - at
+}
+
+func (slidingLog) forget(s state) { s.drop(s.len()) }

@@ -1,0 +1,35 @@
+package core
+
+// TokenBucket admits while there are tokens: it starts with burst of them and
+// refills at the limit's rate. In any time T at most burst + rate x T units pass,
+// so in its first period a full bucket admits its burst and then the rate as well.
+func (p Policy) TokenBucket(burst int64) Policy {
+	if burst == 0 {
+		panic("ratelimit: burst 0: give 1 or more, the most units admitted at once")
+	}
+	p.Algorithm, p.Limit.Burst = TokenBucket, burst
+	return p.mustBeLegal()
+}
+
+// tokenBucket keeps what is used, not what is left, so that a changed limit keeps
+// it.
+type tokenBucket struct{ bucket }
+
+func (b tokenBucket) check(t *Terms, p Policy) error {
+	return firstErr(b.bucket.check(t, p), noQueue(p))
+}
+
+func (tokenBucket) words(*Terms) int { return 2 }
+
+func (b tokenBucket) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
+	return b.wait(t, b.drained(t, s, at), n), 0
+}
+
+func (b tokenBucket) charge(t *Terms, s state, at, n int64) int64 {
+	b.add(t, s, at, n)
+	return 0
+}
+
+func (b tokenBucket) owe(t *Terms, s state, at, n int64) { b.fill(t, s, at, n) }
+
+func (b tokenBucket) refund(t *Terms, s state, _, n, _, _ int64) { b.take(t, s, n) }

@@ -1,5 +1,7 @@
 package core
 
+import "math/bits"
+
 // What the two buckets share: use that drains at L units in W. A state is the time
 // of the last charge and the use as it stood then, in units x W so that every part
 // of a unit is a whole number.
@@ -46,28 +48,36 @@ func (bucket) save(t *Terms, s state, since, used int64) {
 	s.words[0], s.words[1] = since<<2|tickCode(t.Tick), used
 }
 
-// drained is the use at at. It is compared before it is multiplied: a long time
-// would overflow.
+// drained is the use at at. After a long time the product needs more than 64 bits.
 func (b bucket) drained(t *Terms, s state, at int64) int64 {
 	since, used := b.load(t, s)
-	elapsed := at - since
-	if elapsed <= 0 {
+	if at <= since {
 		return used
 	}
-	if elapsed >= ceilDiv(used, t.Count) {
+	over, drained := bits.Mul64(uint64(at-since), uint64(t.Count))
+	if over > 0 || drained >= uint64(used) {
 		return 0
 	}
-	return used - elapsed*t.Count
+	return used - int64(drained)
 }
 
-func (b bucket) since(t *Terms, s state) (at, life int64) {
+func (b bucket) since(t *Terms, s state) (at int64, counts bool) {
 	since, used := b.load(t, s)
-	return since, ceilDiv(used, t.Count)
+	return since, used > 0
+}
+
+func (b bucket) life(t *Terms, s state) int64 {
+	_, used := b.load(t, s)
+	return ceilDiv(used, t.Count)
 }
 
 // wait is the time until n units fit beside a use.
 func (bucket) wait(t *Terms, used, n int64) int64 {
-	return ceilDiv(max(0, used+(n-t.Capacity)*t.Period), t.Count)
+	over := used + (n-t.Capacity)*t.Period
+	if over <= 0 {
+		return 0
+	}
+	return ceilDiv(over, t.Count)
 }
 
 func (b bucket) add(t *Terms, s state, at, n int64) {

@@ -10,14 +10,14 @@ import (
 // The path of a decision: the asks are completed, the store decides them in one
 // call, and the policies' StoreAway stands in where it does not answer.
 
-func (l *Limiter) decide(ctx context.Context, r Result) (Result, error) {
+func (l *Limiter) decide(ctx context.Context, r *Result) error {
 	now := l.clock()
 	asks := r.asks()
 	metered := len(asks)
 	for i := range asks {
 		a := &asks[i]
 		if a.Cost < 0 {
-			return Result{}, fmt.Errorf("%w %d for policy %q: give 0 or more", ErrNegativeCost, a.Cost, a.Terms.Policy)
+			return fmt.Errorf("%w %d for policy %q: give 0 or more", ErrNegativeCost, a.Cost, a.Terms.Policy)
 		}
 		a.LongestWait = a.Terms.LongestWait
 		if a.Terms.shapes() {
@@ -28,50 +28,55 @@ func (l *Limiter) decide(ctx context.Context, r Result) (Result, error) {
 			metered--
 		}
 	}
+	r.store = l.store
+	var err error
 	if l.memory != nil && metered == len(asks) {
 		// Called directly, so that the result need not live on the heap.
-		r.store = l.store
-		err := l.memory.Take(ctx, now, asks)
-		r.summarize()
-		return r, err
+		err = l.memory.Take(ctx, now, asks)
+	} else {
+		moved := *r
+		err = l.decideRemote(ctx, now, &moved, metered)
+		*r = moved
 	}
-	return l.decideRemote(ctx, now, r, metered)
+	if err == nil {
+		r.summarize()
+	}
+	return err
 }
 
 // decideRemote is decide for any store, and where some policies are unlimited.
-func (l *Limiter) decideRemote(ctx context.Context, now time.Time, r Result, metered int) (Result, error) {
+func (l *Limiter) decideRemote(ctx context.Context, now time.Time, r *Result, metered int) error {
 	asks := r.asks()
-	r.store = l.store
-	sent := append(make([]Ask, 0, metered), asks...)
+	sent := asks
 	if metered < len(asks) {
-		sent = sent[:0]
+		sent = make([]Ask, 0, metered)
 		for _, a := range asks {
 			if !a.Terms.Limit.IsUnlimited() {
 				sent = append(sent, a)
 			}
 		}
 	}
-	if len(sent) > 0 {
-		if err := l.store.Take(ctx, now, sent); err != nil {
-			return l.decideAway(ctx, now, r, err)
-		}
+	if metered == 0 {
+		return nil
 	}
-	for i, j := 0, 0; i < len(asks); i++ {
+	if err := l.store.Take(ctx, now, sent); err != nil {
+		return l.decideAway(ctx, now, r, err)
+	}
+	for i, j := 0, 0; j < metered && metered < len(asks); i++ {
 		if !asks[i].Terms.Limit.IsUnlimited() {
 			asks[i] = sent[j]
 			j++
 		}
 	}
-	r.summarize()
-	return r, nil
+	return nil
 }
 
 // decideAway decides a request whose store did not answer, by the policies'
 // StoreAway: any closed policy fails it, the local ones decide, the open ones
 // admit.
-func (l *Limiter) decideAway(ctx context.Context, now time.Time, r Result, cause error) (Result, error) {
+func (l *Limiter) decideAway(ctx context.Context, now time.Time, r *Result, cause error) error {
 	if ctx.Err() != nil { // the caller left or ran out of time: no fault of the store
-		return Result{}, fmt.Errorf("ratelimit: not decided: %w", context.Cause(ctx))
+		return fmt.Errorf("ratelimit: not decided: %w", context.Cause(ctx))
 	}
 	asks := r.asks()
 	local := make([]Ask, 0, len(asks))
@@ -80,7 +85,8 @@ func (l *Limiter) decideAway(ctx context.Context, now time.Time, r Result, cause
 		switch {
 		case a.Terms.Limit.IsUnlimited():
 		case b.StoreAway == Closed:
-			return Result{StoreAway: true, Binding: i, RetryAfter: time.Second}, fmt.Errorf("%w: %w", ErrStoreAway, cause)
+			r.StoreAway, r.Binding, r.RetryAfter = true, i, time.Second
+			return fmt.Errorf("%w: %w", ErrStoreAway, cause)
 		case b.StoreAway == Open:
 			a.Answer = Answer{Allowed: true, Remaining: a.Terms.Capacity}
 		default:
@@ -89,7 +95,7 @@ func (l *Limiter) decideAway(ctx context.Context, now time.Time, r Result, cause
 	}
 	if len(local) > 0 {
 		if err := l.takeLocal(ctx, now, local); err != nil {
-			return Result{}, err
+			return err
 		}
 	}
 	for i, j := 0, 0; i < len(asks); i++ {
@@ -100,8 +106,7 @@ func (l *Limiter) decideAway(ctx context.Context, now time.Time, r Result, cause
 		}
 	}
 	r.StoreAway, r.store = true, l.local
-	r.summarize()
-	return r, nil
+	return nil
 }
 
 // takeLocal decides in this instance's memory, each limit at this instance's
@@ -158,12 +163,6 @@ func untilDeadline(ctx context.Context, now time.Time, longest int64) int64 {
 		return us
 	}
 	return min(longest, us)
-}
-
-// skipped are the terms of a policy that is left out of a request.
-func skipped(b *bound) *Terms {
-	ready, _ := b.ready(Unlimited()) // is always legal
-	return ready[0]
 }
 
 // Wait takes one unit of every policy, sleeping until it is admitted and its turn

@@ -18,12 +18,11 @@ func (fixedWindow) check(t *Terms, p Policy) error {
 
 func (fixedWindow) words(*Terms) int { return 2 }
 
-func (fixedWindow) since(t *Terms, s state) (at, life int64) {
-	if s.words[1] == 0 {
-		return 0, 0
-	}
-	return s.words[0] * t.Period, t.Period
+func (fixedWindow) since(t *Terms, s state) (at int64, counts bool) {
+	return s.words[0] * t.Period, s.words[1] > 0
 }
+
+func (fixedWindow) life(t *Terms, _ state) int64 { return t.Period }
 
 // count is what the window at at counts.
 func (fixedWindow) count(t *Terms, s state, at int64) int64 {

@@ -38,7 +38,7 @@ type bound struct {
 	Policy
 	terms  *Terms
 	share  *Terms   // what this instance decides by while the store is away
-	chosen sync.Map // Limit -> [2]*Terms: those of LimitFor, made on first sight
+	others sync.Map // Limit -> [2]*Terms: chosen for a request, made on first sight
 	known  atomic.Int64
 }
 
@@ -90,7 +90,7 @@ func (b *bound) ready(limit Limit) ([2]*Terms, error) {
 	if limit == b.Limit && b.terms != nil {
 		return [2]*Terms{b.terms, b.share}, nil
 	}
-	if known, ok := b.chosen.Load(limit); ok {
+	if known, ok := b.others.Load(limit); ok {
 		return known.([2]*Terms), nil
 	}
 	whole, err := b.Terms(limit)
@@ -104,7 +104,7 @@ func (b *bound) ready(limit Limit) ([2]*Terms, error) {
 	part.Policy = whole.Policy
 	made := [2]*Terms{whole, part}
 	if b.terms != nil && b.known.Add(1) <= mostChosen {
-		b.chosen.Store(limit, made)
+		b.others.Store(limit, made)
 	}
 	return made, nil
 }
@@ -145,20 +145,28 @@ func (l *Limiter) Peek(ctx context.Context, keys ...string) (Result, error) {
 }
 
 // TakeN asks for cost units of every policy: all or none. A cost of 0 is a peek.
-func (l *Limiter) TakeN(ctx context.Context, cost int64, keys ...string) (Result, error) {
-	var r Result
-	if len(keys) != len(l.policies) {
-		return r, fmt.Errorf("ratelimit: %d keys for %d policies: give one for each, in order", len(keys), len(l.policies))
-	}
-	asks := r.one[:]
-	if len(keys) > 1 {
-		r.many = make([]Ask, len(keys))
-		asks = r.many
+func (l *Limiter) TakeN(ctx context.Context, cost int64, keys ...string) (r Result, err error) {
+	asks, err := l.place(&r, len(keys))
+	if err != nil {
+		return r, err
 	}
 	for i, b := range l.policies {
-		asks[i].Terms, asks[i].Key, asks[i].Cost, asks[i].LongestWait = b.terms, keys[i], cost, -1
+		asks[i].Terms, asks[i].Key, asks[i].Cost = b.terms, keys[i], cost
 	}
-	return l.decide(ctx, r)
+	err = l.decide(ctx, &r)
+	return r, err
+}
+
+// place makes room for the asks of n policies.
+func (l *Limiter) place(r *Result, n int) ([]Ask, error) {
+	if n != len(l.policies) {
+		return nil, fmt.Errorf("ratelimit: %d keys for %d policies: give one for each, in order", n, len(l.policies))
+	}
+	if n > 1 {
+		r.many = make([]Ask, n)
+		return r.many, nil
+	}
+	return r.one[:], nil
 }
 
 // Units is one policy's part of a request given to [Limiter.Decide].
@@ -175,30 +183,31 @@ type Units struct {
 
 // Decide is TakeN with a cost and a limit for each policy, in the order of the
 // policies.
-func (l *Limiter) Decide(ctx context.Context, units []Units) (Result, error) {
-	var r Result
-	if len(units) != len(l.policies) {
-		return r, fmt.Errorf("ratelimit: %d units for %d policies: give one for each, in order", len(units), len(l.policies))
-	}
-	asks := r.one[:]
-	if len(units) > 1 {
-		r.many = make([]Ask, len(units))
-		asks = r.many
+func (l *Limiter) Decide(ctx context.Context, units []Units) (r Result, err error) {
+	asks, err := l.place(&r, len(units))
+	if err != nil {
+		return r, err
 	}
 	for i, b := range l.policies {
-		u := &units[i]
-		terms := b.terms
-		switch {
-		case u.Skip:
-			terms = skipped(b)
-		case u.Limit != (Limit{}):
-			ready, err := b.ready(u.Limit)
-			if err != nil {
-				return Result{}, err
-			}
-			terms = ready[0]
+		terms, err := b.chosen(&units[i])
+		if err != nil {
+			return Result{}, err
 		}
-		asks[i].Terms, asks[i].Key, asks[i].Cost, asks[i].LongestWait = terms, u.Key, u.Cost, -1
+		asks[i].Terms, asks[i].Key, asks[i].Cost = terms, units[i].Key, units[i].Cost
 	}
-	return l.decide(ctx, r)
+	err = l.decide(ctx, &r)
+	return r, err
+}
+
+// chosen gives the terms that a request is decided by.
+func (b *bound) chosen(u *Units) (*Terms, error) {
+	limit := u.Limit
+	switch {
+	case u.Skip:
+		limit = Unlimited()
+	case limit == Limit{}:
+		return b.terms, nil
+	}
+	ready, err := b.ready(limit)
+	return ready[0], err
 }

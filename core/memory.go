@@ -47,13 +47,13 @@ type shard struct {
 	mu      sync.Mutex // guards all below
 	tables  []*table   // by the width of their states; the logs' apart
 	entries entryPool
-	blocks  map[hashKey]blocked64
+	blocks  map[hashKey]keyBlock
 
 	_ [64]byte // keeps the next shard's lock off this one's cache line
 }
 
-// blocked64 is a block and when it may be forgotten, on the store's clock.
-type blocked64 struct {
+// keyBlock is a block and when it may be forgotten, on the store's clock.
+type keyBlock struct {
 	block
 	expires int64
 }
@@ -103,19 +103,14 @@ func (m *Memory) Len() (n int) {
 	return n
 }
 
-// clock gives the time that decides, and the store's own, from which lifetimes
-// count: they differ where a time is passed in.
-func (m *Memory) clock(given time.Time) (now, own int64) {
+// clock is the store's own time, in microseconds since the Unix epoch.
+func (m *Memory) clock() int64 {
 	if m.now != nil {
-		own = clampTime(m.now().UnixMicro())
-		m.seen.Store(own)
-	} else {
-		own = m.baseUS + time.Since(m.base).Microseconds()
+		now := clampTime(m.now().UnixMicro())
+		m.seen.Store(now)
+		return now
 	}
-	if given.IsZero() {
-		return own, own
-	}
-	return clampTime(given.UnixMicro()), own
+	return m.baseUS + int64(time.Since(m.base)/time.Microsecond)
 }
 
 func clampTime(us int64) int64 { return min(max(us, 0), maxTime) }
@@ -142,11 +137,57 @@ func keyOf(t *Terms, key string) hashKey {
 	}
 }
 
-// lock locks the shards of a set, lowest first.
-func lock(all *[shards]shard, set uint64) {
-	for ; set != 0; set &= set - 1 {
-		all[bits.TrailingZeros64(set)].mu.Lock()
+// Take implements [Store].
+func (m *Memory) Take(_ context.Context, now time.Time, asks []Ask) error {
+	all, err := m.open()
+	if err != nil {
+		return err
 	}
+	at := m.instant(now)
+	if len(asks) == 1 {
+		a := &asks[0]
+		var s seat
+		s.sit(all, a)
+		s.shard.mu.Lock()
+		s.evaluate(a, at)
+		s.decide(a, true, at)
+		s.shard.mu.Unlock()
+	} else {
+		takeAll(all, at, asks)
+	}
+	m.arm()
+	return nil
+}
+
+// takeAll decides over several asks under the locks of all their shards.
+func takeAll(all *[shards]shard, at instant, asks []Ask) {
+	var few [4]seat
+	seats := few[:]
+	if len(asks) > len(few) {
+		seats = make([]seat, len(asks))
+	}
+	set := lock(all, asks, seats)
+	allowed := true
+	for i := range asks {
+		a, s := &asks[i], &seats[i]
+		s.evaluate(a, at)
+		allowed = allowed && (s.allowed || a.Terms.DryRun)
+	}
+	for i := range asks {
+		seats[i].decide(&asks[i], allowed, at)
+	}
+	unlock(all, set)
+}
+
+// lock seats the asks and locks the set of their shards, lowest first.
+func lock(all *[shards]shard, asks []Ask, seats []seat) (set uint64) {
+	for i := range asks {
+		set |= 1 << seats[i].sit(all, &asks[i])
+	}
+	for rest := set; rest != 0; rest &= rest - 1 {
+		all[bits.TrailingZeros64(rest)].mu.Lock()
+	}
+	return set
 }
 
 func unlock(all *[shards]shard, set uint64) {
@@ -155,70 +196,24 @@ func unlock(all *[shards]shard, set uint64) {
 	}
 }
 
-// Take implements [Store].
-func (m *Memory) Take(_ context.Context, now time.Time, asks []Ask) error {
-	all, err := m.open()
-	if err != nil {
-		return err
-	}
-	if len(asks) == 1 {
-		var one [1]seat
-		m.take(all, now, asks, one[:])
-		return nil
-	}
-	var few [4]seat
-	seats := few[:]
-	if len(asks) > len(few) {
-		seats = make([]seat, len(asks))
-	}
-	m.take(all, now, asks, seats[:len(asks)])
-	return nil
-}
-
-// take decides over all asks at one time, under the locks of all their shards.
-func (m *Memory) take(all *[shards]shard, given time.Time, asks []Ask, seats []seat) {
-	set := sit(all, asks, seats)
-	lock(all, set)
-	defer unlock(all, set)
-	now, own := m.clock(given)
-	allowed := true
-	for i := range asks {
-		a, s := &asks[i], &seats[i]
-		s.evaluate(a, now, own, given.IsZero())
-		allowed = allowed && (s.allowed || a.Terms.DryRun)
-	}
-	for i := range asks {
-		a, s := &asks[i], &seats[i]
-		a.Answer = Answer{Allowed: s.allowed, Never: s.never, RetryAfter: a.Terms.duration(s.retry)}
-		if allowed && s.allowed && a.Cost > 0 {
-			s.charge(a)
-			s.live(m, a.Terms, own, given)
-		}
-		s.answer(a)
-	}
-}
-
 // Adjust implements [Store].
-func (m *Memory) Adjust(_ context.Context, given time.Time, asks []Ask, actual []int64) error {
+func (m *Memory) Adjust(_ context.Context, now time.Time, asks []Ask, actual []int64) error {
 	all, err := m.open()
 	if err != nil {
 		return err
 	}
+	at := m.instant(now)
 	seats := make([]seat, len(asks))
-	set := sit(all, asks, seats)
-	lock(all, set)
-	defer unlock(all, set)
-	now, own := m.clock(given)
+	set := lock(all, asks, seats)
 	for i := range asks {
 		a, s := &asks[i], &seats[i]
-		if a.Charged == 0 || actual[i] == a.Charged || a.Terms.Capacity == 0 {
-			continue
-		}
-		s.evaluate(a, now, own, given.IsZero())
-		if s.adjust(a, actual[i]) {
-			s.live(m, a.Terms, own, given)
+		if a.Charged > 0 && actual[i] != a.Charged && a.Terms.Capacity > 0 {
+			s.evaluate(a, at)
+			s.adjust(a, actual[i], at)
 		}
 	}
+	unlock(all, set)
+	m.arm()
 	return nil
 }
 
@@ -228,46 +223,37 @@ func (m *Memory) Reset(_ context.Context, terms *Terms, key string) error {
 	if err != nil {
 		return err
 	}
-	k := keyOf(terms, key)
-	sh := &all[k[0]%shards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	delete(sh.blocks, k)
-	t := sh.table(terms, false)
-	if number := t.find(k); number >= 0 {
-		t.remove(number)
+	var s seat
+	s.sit(all, &Ask{Terms: terms, Key: key})
+	s.shard.mu.Lock()
+	defer s.shard.mu.Unlock()
+	delete(s.shard.blocks, s.key)
+	table := s.shard.table(terms, false)
+	if number := table.find(s.key); number >= 0 {
+		table.remove(number)
 	}
 	return nil
 }
 
 // Block implements [Store].
-func (m *Memory) Block(_ context.Context, given time.Time, terms *Terms, key string, length time.Duration) error {
+func (m *Memory) Block(_ context.Context, now time.Time, terms *Terms, key string, length time.Duration) error {
 	all, err := m.open()
 	if err != nil {
 		return err
 	}
-	k := keyOf(terms, key)
-	sh := &all[k[0]%shards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	now, own := m.clock(given)
-	us := length.Microseconds()
+	at, us := m.instant(now), length.Microseconds()
+	var s seat
+	s.sit(all, &Ask{Terms: terms, Key: key})
+	s.shard.mu.Lock()
+	defer s.shard.mu.Unlock()
 	if us <= 0 {
-		delete(sh.blocks, k)
+		delete(s.shard.blocks, s.key)
 		return nil
 	}
-	if sh.blocks == nil {
-		sh.blocks = make(map[hashKey]blocked64)
+	if s.shard.blocks == nil {
+		s.shard.blocks = make(map[hashKey]keyBlock)
 	}
-	sh.blocks[k] = blocked64{block{now, now + us}, expiry(own, us+terms.Tick, given)}
+	s.shard.blocks[s.key] = keyBlock{block{at.now, at.now + us}, at.expiry(us + terms.Tick)}
 	m.arm()
 	return nil
-}
-
-// expiry is when what is written now may be forgotten, on the store's clock.
-func expiry(own, life int64, given time.Time) int64 {
-	if !given.IsZero() {
-		life = max(life, testLife)
-	}
-	return own + life
 }

@@ -15,9 +15,10 @@ type arithmetic interface {
 	check(t *Terms, p Policy) error
 	// words is the length of a state.
 	words(t *Terms) int
-	// since is the state's time, and its reset time read there. A life of 0: it
-	// counts nothing.
-	since(t *Terms, s state) (at, life int64)
+	// since is the state's time, and whether it counts anything.
+	since(t *Terms, s state) (at int64, counts bool)
+	// life is the reset time of a state that counts something, read at its time.
+	life(t *Terms, s state) int64
 	// fit is the wait until n units (1 to the capacity) fit, 0 if they do at at,
 	// and the delay of a shaping queue.
 	fit(t *Terms, s state, at, n int64) (wait, delay int64)
@@ -68,9 +69,9 @@ func (t *Terms) evaluate(s state, now, n, longest, blockedFor int64) (v verdict)
 		return v
 	}
 	room := &rooms[t.Algorithm]
-	if at, life := room.since(t, s); life > 0 && at-now <= life {
-		v.forgotten = false
-		if at > now { // the clock has stepped back: the state's time decides
+	if at, counts := room.since(t, s); counts {
+		v.forgotten = at > now && at-now > room.life(t, s)
+		if at > now && !v.forgotten { // the clock has stepped back: the state's time decides
 			v.at, v.ahead = at, at-now
 		}
 	}
@@ -95,17 +96,13 @@ func (t *Terms) evaluate(s state, now, n, longest, blockedFor int64) (v verdict)
 	return v
 }
 
-// report is what remains in a state and when it resets, on the clock.
-func (t *Terms) report(s state, v *verdict, blockedFor int64) (remaining, reset int64) {
-	if v.forgotten {
-		remaining = t.Capacity
-	} else if remaining, reset = rooms[t.Algorithm].report(t, s, v.at); reset > 0 {
+// report is what remains in a state that counts, and when it resets on the clock.
+func (t *Terms) report(s state, v *verdict) (remaining, reset int64) {
+	remaining, reset = rooms[t.Algorithm].report(t, s, v.at)
+	if reset > 0 {
 		reset += v.ahead
 	}
-	if blockedFor > 0 {
-		remaining = 0
-	}
-	return remaining, max(reset, blockedFor)
+	return remaining, reset
 }
 
 // block is a key's block, in microseconds since the epoch.

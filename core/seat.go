@@ -12,51 +12,42 @@ type seat struct {
 	blockedFor int64
 }
 
-// sit finds the asks' shards, and gives the set of their locks.
-func sit(all *[shards]shard, asks []Ask, seats []seat) (set uint64) {
-	for i := range asks {
-		s := &seats[i]
-		s.key = keyOf(asks[i].Terms, asks[i].Key)
-		at := s.key[0] % shards
-		s.shard = &all[at]
-		set |= 1 << at
-	}
-	return set
+// sit finds an ask's shard, and gives its number.
+func (s *seat) sit(all *[shards]shard, a *Ask) uint64 {
+	s.key = keyOf(a.Terms, a.Key)
+	number := s.key[0] % shards
+	s.shard = &all[number]
+	return number
 }
 
 // noState is the state of a key that is not there.
 var noState [maxIntervals + 2]int64
 
-func (s *seat) state(t *Terms) state {
-	if s.number < 0 {
-		return state{words: noState[:rooms[t.Algorithm].words(t)]}
-	}
-	return s.table.state(s.number)
-}
-
 // evaluate looks the key up and says what the ask meets. On the store's own clock
 // what has expired is as if never seen; where a time is passed in, the state tells.
-func (s *seat) evaluate(a *Ask, now, own int64, ownClock bool) {
+func (s *seat) evaluate(a *Ask, at instant) {
 	t := a.Terms
 	s.number = -1
 	if t.Capacity == 0 {
 		s.verdict = verdict{never: true, forgotten: true}
 		return
 	}
+	now, longest := at.now, a.LongestWait
+	if t.Tick != 1 {
+		now /= t.Tick
+		if longest > 0 {
+			longest /= t.Tick
+		}
+	}
 	s.table = s.shard.table(t, false)
 	s.number = s.table.find(s.key)
-	now /= t.Tick
 	s.blockedFor = 0
 	if len(s.shard.blocks) > 0 {
 		s.blockedFor = s.shard.blocks[s.key].left(t, now)
 	}
-	found := s.state(t)
-	if s.number >= 0 && ownClock && s.table.record(s.number)[recordExpires] <= own {
-		found = state{words: noState[:len(found.words)]}
-	}
-	longest := a.LongestWait
-	if longest > 0 {
-		longest /= t.Tick
+	found := state{words: noState[:]}
+	if s.number >= 0 && (at.given || s.table.record(s.number)[recordExpires] > at.own) {
+		found = s.table.state(s.number)
 	}
 	s.verdict = t.evaluate(found, now, a.Cost, longest, s.blockedFor)
 }
@@ -78,38 +69,66 @@ func (s *seat) open(t *Terms) state {
 	return found
 }
 
-func (s *seat) charge(a *Ask) {
-	a.Turn = rooms[a.Terms.Algorithm].charge(a.Terms, s.open(a.Terms), s.at, a.Cost)
-	a.Charged, a.ChargedAt = a.Cost, s.at*a.Terms.Tick
-	a.Delay = a.Terms.duration(s.delay)
+// decide charges the ask, where it is to be, and fills in its answer.
+func (s *seat) decide(a *Ask, charge bool, at instant) {
+	t := a.Terms
+	a.Answer = Answer{Allowed: s.allowed, Never: s.never}
+	charge = charge && s.allowed && a.Cost > 0
+	if charge {
+		a.Turn = rooms[t.Algorithm].charge(t, s.open(t), s.at, a.Cost)
+		a.Charged, a.ChargedAt = a.Cost, s.at*t.Tick
+		a.Delay = t.duration(s.delay)
+	}
+	remaining, reset := t.Capacity, int64(0)
+	if !s.forgotten {
+		remaining, reset = t.report(s.table.state(s.number), &s.verdict)
+	}
+	if charge {
+		s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
+	}
+	if s.blockedFor > 0 || t.Capacity == 0 {
+		remaining, reset = 0, max(reset, s.blockedFor)
+	}
+	a.Remaining, a.RetryAfter, a.ResetAfter = remaining, t.duration(s.retry), t.duration(reset)
 }
 
-// adjust brings a charge to what it actually cost, and reports whether it wrote.
-func (s *seat) adjust(a *Ask, actual int64) bool {
+// adjust brings a charge to what it actually cost.
+func (s *seat) adjust(a *Ask, actual int64, at instant) {
 	t := a.Terms
 	room := &rooms[t.Algorithm]
-	if actual > a.Charged {
+	switch {
+	case actual > a.Charged:
 		room.owe(t, s.open(t), s.at, actual-a.Charged)
-		return true
+	case s.forgotten:
+		return
+	default:
+		room.refund(t, s.open(t), s.at, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
 	}
-	if s.forgotten {
-		return false
-	}
-	room.refund(t, s.open(t), s.at, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
-	return true
+	_, reset := t.report(s.table.state(s.number), &s.verdict)
+	s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
 }
 
-// live sets how long the record lives after a write.
-func (s *seat) live(m *Memory, t *Terms, own int64, given time.Time) {
-	_, reset := t.report(s.table.state(s.number), &s.verdict, 0)
-	s.table.record(s.number)[recordExpires] = expiry(own, reset*t.Tick, given)
-	m.arm()
+// instant is the one time of a call.
+type instant struct {
+	now   int64 // what decides, in microseconds since the epoch
+	own   int64 // the store's clock, from which lifetimes count
+	given bool  // now was passed in and may have nothing to do with own
 }
 
-// answer fills in what remains.
-func (s *seat) answer(a *Ask) {
-	remaining, reset := a.Terms.report(s.state(a.Terms), &s.verdict, s.blockedFor)
-	a.Remaining, a.ResetAfter = remaining, a.Terms.duration(reset)
+// expiry is when what is written now may be forgotten, on the store's clock.
+func (i instant) expiry(life int64) int64 {
+	if i.given {
+		life = max(life, testLife)
+	}
+	return i.own + life
+}
+
+func (m *Memory) instant(given time.Time) instant {
+	own := m.clock()
+	if given.IsZero() {
+		return instant{own, own, false}
+	}
+	return instant{clampTime(given.UnixMicro()), own, true}
 }
 
 // table gives the table of the terms' states; nil where there is none and none is

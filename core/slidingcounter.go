@@ -54,13 +54,12 @@ func (c slidingCounter) newest(t *Terms, s state) (int64, bool) {
 	return 0, false
 }
 
-func (c slidingCounter) since(t *Terms, s state) (at, life int64) {
+func (c slidingCounter) since(t *Terms, s state) (at int64, counts bool) {
 	newest, ok := c.newest(t, s)
-	if !ok {
-		return 0, 0
-	}
-	return newest * t.Interval, (t.Intervals + 1) * t.Interval
+	return newest * t.Interval, ok
 }
+
+func (slidingCounter) life(t *Terms, _ state) int64 { return (t.Intervals + 1) * t.Interval }
 
 // full is what the intervals count that lie wholly in the window of interval k.
 func (c slidingCounter) full(t *Terms, s state, k int64) (sum int64) {

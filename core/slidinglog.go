@@ -20,12 +20,14 @@ func (slidingLog) check(t *Terms, p Policy) error {
 
 func (slidingLog) words(*Terms) int { return entryWords }
 
-func (slidingLog) since(t *Terms, s state) (at, life int64) {
+func (slidingLog) since(t *Terms, s state) (at int64, counts bool) {
 	if s.len() == 0 {
-		return 0, 0
+		return 0, false
 	}
-	return s.newest() / t.Tick, t.Period
+	return s.newest() / t.Tick, true
 }
+
+func (slidingLog) life(t *Terms, _ state) int64 { return t.Period }
 
 // gone is how many of the oldest entries no longer count at at: those of time e
 // with e <= at - W.

@@ -47,7 +47,10 @@ func (s story) play(t *testing.T) {
 			room.charge(terms, kept, v.at, step.cost)
 			wait = v.delay
 		}
-		remaining, _ := terms.report(kept, &v, 0)
+		remaining := terms.Capacity
+		if !v.forgotten {
+			remaining, _ = terms.report(kept, &v)
+		}
 		if v.allowed != step.allowed || remaining != step.remaining || terms.duration(wait) != step.wait {
 			t.Errorf("step %d at %v (%s): allowed %v, remaining %d, wait %v; want %v, %d, %v",
 				i+1, step.at, step.why, v.allowed, remaining, terms.duration(wait), step.allowed, step.remaining, step.wait)

@@ -22,7 +22,7 @@ func (m *Memory) sweep() {
 	}
 	now := m.seen.Load()
 	if m.now == nil {
-		_, now = m.clock(time.Time{})
+		now = m.clock()
 	}
 	left := 0
 	for i := range all {

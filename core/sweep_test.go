@@ -1,0 +1,205 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func mustLimiter(t testing.TB, store Store, policies ...Policy) *Limiter {
+	t.Helper()
+	l, err := NewLimiter(store, policies...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustTake(t testing.TB, l *Limiter, keys ...string) Result {
+	t.Helper()
+	r, err := l.Take(context.Background(), keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestIdleKeysLeaveByThemselves(t *testing.T) {
+	for _, p := range []Policy{Per(5, 10*time.Second), Per(5, 10*time.Second).SlidingWindowLog(), Per(5, 50*time.Second).TokenBucket(5)} {
+		t.Run(p.Algorithm.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := NewMemory()
+				l := mustLimiter(t, m, p)
+				for i := range 20_000 {
+					mustTake(t, l, fmt.Sprint(i))
+				}
+				if n := m.Len(); n != 20_000 {
+					t.Fatalf("%d keys are held of 20000", n)
+				}
+				time.Sleep(15 * time.Second)
+				mustTake(t, l, "late")
+				time.Sleep(7 * time.Second)
+				synctest.Wait()
+				if n := m.Len(); n != 1 {
+					t.Errorf("%d keys are held, want the late one", n)
+				}
+				if made := recordsMade(m); made > 1000 {
+					t.Errorf("%d records are kept for one key", made)
+				}
+				time.Sleep(30 * time.Second)
+				synctest.Wait()
+				if m.Len() != 0 || m.armed.Load() {
+					t.Errorf("%d keys, timer armed: %v; want an empty store at rest", m.Len(), m.armed.Load())
+				}
+			})
+		})
+	}
+}
+
+func recordsMade(m *Memory) (made int) {
+	for i := range m.shards.Load() {
+		sh := &m.shards.Load()[i]
+		sh.mu.Lock()
+		for _, table := range sh.tables {
+			made += table.made
+		}
+		sh.mu.Unlock()
+	}
+	return made
+}
+
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10_000 {
+		m := NewMemory()
+		l := mustLimiter(t, m, PerMinute(1))
+		mustTake(t, l, "k")
+		for range 2 {
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := l.Take(context.Background(), "k"); !errors.Is(err, ErrClosed) {
+			t.Fatalf("a closed store: %v", err)
+		}
+		if m.Len() != 0 {
+			t.Fatal("a closed store holds keys")
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before+2 {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// TestManyIdleStoresAreSmall: a limiter for each of 1,500 routes, as an
+// application may well have.
+func TestManyIdleStoresAreSmall(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	stores := make([]*Memory, 1500)
+	for i := range stores {
+		stores[i] = NewMemory()
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 1<<20 {
+		t.Errorf("1500 idle stores take %d bytes", grown)
+	}
+	runtime.KeepAlive(stores)
+}
+
+func TestMemoryOnAClockOfTheUsersOwn(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := mustLimiter(t, NewMemory(WithNow(func() time.Time { return now })), PerMinute(1).FixedWindow())
+	for _, step := range []struct {
+		move    time.Duration
+		allowed bool
+	}{
+		{0, true}, {0, false}, {59 * time.Second, false}, {time.Second, true},
+		{-30 * time.Second, false}, // a little back: the newer window decides
+		{-48 * time.Hour, true},    // far back: as if never seen
+		{0, false}, {time.Minute, true}, {100 * 365 * 24 * time.Hour, true}, {time.Second, false},
+	} {
+		now = now.Add(step.move)
+		if got := mustTake(t, l, "k").Allowed; got != step.allowed {
+			t.Errorf("at %v: allowed %v", now, got)
+		}
+	}
+	for _, odd := range []time.Time{{}, time.Unix(-1<<40, 0), time.Unix(1<<40, 0)} {
+		now = odd
+		mustTake(t, l, "odd")
+	}
+}
+
+// TestTable compares the table with a map under random use.
+func TestTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	table := &table{stride: recordState + 2}
+	want := map[hashKey]int64{}
+	for step := range 30_000 {
+		key := hashKey{random.Uint64N(3000) * shards, random.Uint64N(2) << 56}
+		number := table.find(key)
+		if _, known := want[key]; known != (number >= 0) {
+			t.Fatalf("step %d: key %v known %v, found at %d", step, key, known, number)
+		}
+		switch {
+		case number < 0:
+			number = table.insert(key)
+			table.record(number)[recordState] = int64(step)
+			want[key] = int64(step)
+		case random.IntN(3) == 0:
+			table.remove(number)
+			delete(want, key)
+		case table.record(number)[recordState] != want[key]:
+			t.Fatalf("step %d: key %v holds %d, want %d", step, key, table.record(number)[recordState], want[key])
+		}
+		if step%5_000 == 0 { // most expire
+			for key := range want {
+				if random.IntN(10) > 0 {
+					table.record(table.find(key))[recordExpires] = 1
+					delete(want, key)
+				} else {
+					table.record(table.find(key))[recordExpires] = 3
+				}
+			}
+			for !table.sweep(2, 100) {
+			}
+		}
+	}
+	if table.live != len(want) {
+		t.Errorf("%d live records, want %d", table.live, len(want))
+	}
+}
+
+// TestSweepBesideTraffic: keys that expire while others are asked for lose nobody.
+func TestSweepBesideTraffic(t *testing.T) {
+	m := NewMemory()
+	defer m.Close()
+	short := mustLimiter(t, m, Per(1, 2*time.Millisecond).FixedWindow().Named("short"))
+	long := mustLimiter(t, m, PerHour(100).TokenBucket(100).Named("long"))
+	var done sync.WaitGroup
+	for g := range 4 {
+		done.Go(func() {
+			for i := range 20_000 {
+				mustTake(t, short, fmt.Sprint(g, i))
+				if i%2000 == 0 {
+					m.sweep()
+				}
+			}
+		})
+	}
+	for range 90 {
+		mustTake(t, long, "k")
+	}
+	done.Wait()
+	if r := mustTake(t, long, "k"); r.Decision(0).Remaining != 9 {
+		t.Errorf("91 taken of 100, %d remain", r.Decision(0).Remaining)
+	}
+}

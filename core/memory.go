@@ -16,6 +16,8 @@ const (
 	sweepEvery   = time.Second
 	sweepRecords = 512 // under one lock
 
+	defaultMaxKeys = 1 << 22
+
 	// A time that is passed in may have nothing to do with the store's clock:
 	// what is written at it lives this long at least, in microseconds.
 	testLife = int64(time.Minute / time.Microsecond)
@@ -30,7 +32,13 @@ const (
 // any more leave by themselves; one timer runs while there are keys, none when it
 // is empty or closed. Its clock is the process's monotonic clock, laid on the wall
 // clock when it is made. Keys are known by 128 bits of a secret hash.
+//
+// It holds a bounded number of keys (see [MaxKeys]) and forgets none of them early:
+// a flood of new keys frees nobody who is limited. When it is full, keys that it
+// does not hold are counted together, until others have left.
 type Memory struct {
+	max    int64            // keys of a shard
+	full   atomic.Int64     // requests that were counted together
 	now    func() time.Time // nil: the monotonic clock
 	seen   atomic.Int64     // the last reading of now, which sweeping does not call
 	base   time.Time
@@ -67,10 +75,20 @@ func WithNow(now func() time.Time) MemoryOption {
 	return func(m *Memory) { m.now = now }
 }
 
+// MaxKeys bounds the keys that are held, all policies together: about 60 bytes each,
+// and for a sliding-window log as much again for 7 entries. The default is 4,194,304.
+// It panics below 1.
+func MaxKeys(n int64) MemoryOption {
+	if n < 1 {
+		panic("ratelimit: MaxKeys below 1: give the most keys to hold")
+	}
+	return func(m *Memory) { m.max = ceilDiv(n, shards) }
+}
+
 // NewMemory makes an empty store. It holds no memory to speak of, and starts
 // nothing, before it is used.
 func NewMemory(options ...MemoryOption) *Memory {
-	m := &Memory{base: time.Now()}
+	m := &Memory{base: time.Now(), max: defaultMaxKeys / shards}
 	m.baseUS = m.base.UnixMicro()
 	for _, option := range options {
 		option(m)
@@ -102,6 +120,10 @@ func (m *Memory) Len() (n int) {
 	}
 	return n
 }
+
+// Overflowed is the number of times that a key was counted together with others
+// because the store was full.
+func (m *Memory) Overflowed() int64 { return m.full.Load() }
 
 // clock is the store's own time, in microseconds since the Unix epoch.
 func (m *Memory) clock() int64 {
@@ -149,18 +171,18 @@ func (m *Memory) Take(_ context.Context, now time.Time, asks []Ask) error {
 		var s seat
 		s.sit(all, a)
 		s.shard.mu.Lock()
-		s.evaluate(a, at)
+		s.evaluate(m, a, at)
 		s.decide(a, true, at)
 		s.shard.mu.Unlock()
 	} else {
-		takeAll(all, at, asks)
+		m.takeAll(all, at, asks)
 	}
 	m.arm()
 	return nil
 }
 
 // takeAll decides over several asks under the locks of all their shards.
-func takeAll(all *[shards]shard, at instant, asks []Ask) {
+func (m *Memory) takeAll(all *[shards]shard, at instant, asks []Ask) {
 	var few [4]seat
 	seats := few[:]
 	if len(asks) > len(few) {
@@ -170,7 +192,7 @@ func takeAll(all *[shards]shard, at instant, asks []Ask) {
 	allowed := true
 	for i := range asks {
 		a, s := &asks[i], &seats[i]
-		s.evaluate(a, at)
+		s.evaluate(m, a, at)
 		allowed = allowed && (s.allowed || a.Terms.DryRun)
 	}
 	for i := range asks {
@@ -208,7 +230,7 @@ func (m *Memory) Adjust(_ context.Context, now time.Time, asks []Ask, actual []i
 	for i := range asks {
 		a, s := &asks[i], &seats[i]
 		if a.Charged > 0 && actual[i] != a.Charged && a.Terms.Capacity > 0 {
-			s.evaluate(a, at)
+			s.evaluate(m, a, at)
 			s.adjust(a, actual[i], at)
 		}
 	}

@@ -25,7 +25,7 @@ var noState [maxIntervals + 2]int64
 
 // evaluate looks the key up and says what the ask meets. On the store's own clock
 // what has expired is as if never seen; where a time is passed in, the state tells.
-func (s *seat) evaluate(a *Ask, at instant) {
+func (s *seat) evaluate(m *Memory, a *Ask, at instant) {
 	t := a.Terms
 	s.number = -1
 	if t.Capacity == 0 {
@@ -39,11 +39,15 @@ func (s *seat) evaluate(a *Ask, at instant) {
 			longest /= t.Tick
 		}
 	}
-	s.table = s.shard.table(t, false)
-	s.number = s.table.find(s.key)
-	s.blockedFor = 0
 	if len(s.shard.blocks) > 0 {
 		s.blockedFor = s.shard.blocks[s.key].left(t, now)
+	}
+	s.table = s.shard.table(t, false)
+	s.number = s.table.find(s.key)
+	if s.number < 0 && s.shard.isFull(m.max, at.own) {
+		m.full.Add(1)
+		s.key = overflowKey(t)
+		s.number = s.table.find(s.key)
 	}
 	found := state{words: noState[:]}
 	if s.number >= 0 && (at.given || s.table.record(s.number)[recordExpires] > at.own) {
@@ -150,6 +154,28 @@ func (sh *shard) table(t *Terms, create bool) *table {
 	}
 	sh.tables = append(sh.tables, made)
 	return made
+}
+
+// overflowKey stands for all keys of a policy that a full shard does not hold.
+func overflowKey(t *Terms) hashKey { return hashKey{^t.hash[0], ^t.hash[1]} }
+
+// isFull looks for records that have expired before it says so.
+func (sh *shard) isFull(limit, now int64) bool {
+	if sh.weight() < limit {
+		return false
+	}
+	for _, t := range sh.tables {
+		t.sweep(now, sweepRecords/8)
+	}
+	return sh.weight() >= limit
+}
+
+// weight is the keys held, a chunk of a log's entries counting as one.
+func (sh *shard) weight() (n int64) {
+	for _, t := range sh.tables {
+		n += int64(t.live)
+	}
+	return n + sh.entries.live
 }
 
 func (sh *shard) len() (n int) {

@@ -203,3 +203,53 @@ func TestSweepBesideTraffic(t *testing.T) {
 		t.Errorf("91 taken of 100, %d remain", r.Decision(0).Remaining)
 	}
 }
+
+// TestAFullStoreForgetsNobody: a flood of twenty times as many keys as are held
+// frees nobody who is limited, and gives a newcomer no budget of his own.
+func TestAFullStoreForgetsNobody(t *testing.T) {
+	const most, flood = 10_000, 200_000
+	m := NewMemory(MaxKeys(most))
+	defer m.Close()
+	l := mustLimiter(t, m, PerHour(3).SlidingWindowLog())
+	for range 3 {
+		mustTake(t, l, "victim")
+	}
+	for i := range flood {
+		mustTake(t, l, fmt.Sprint("flood", i))
+		if i%10_000 == 0 && mustTake(t, l, "victim").Allowed {
+			t.Fatalf("%d other keys have freed a limited client", i)
+		}
+	}
+	if n := m.Len(); n > most+shards {
+		t.Errorf("%d keys are held, want at most %d and one for each shard", n, most)
+	}
+	if m.Overflowed() == 0 {
+		t.Error("an overflow does not show")
+	}
+	admitted := 0
+	for range 10 {
+		r := mustTake(t, l, "newcomer")
+		if r.Allowed {
+			admitted++
+		}
+	}
+	if admitted > 3 {
+		t.Errorf("a newcomer to a full store was admitted %d times at a limit of 3", admitted)
+	}
+}
+
+func TestAFullStoreTakesNewKeysAgain(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	m := NewMemory(MaxKeys(640), WithNow(func() time.Time { return now }))
+	defer m.Close()
+	l := mustLimiter(t, m, PerMinute(1).FixedWindow())
+	for i := range 5000 {
+		mustTake(t, l, fmt.Sprint("flood", i))
+	}
+	now = now.Add(time.Minute) // all have expired; no timer has run
+	for i := range 300 {
+		if r := mustTake(t, l, fmt.Sprint("new", i)); !r.Allowed {
+			t.Fatalf("the %dth key of a new minute is refused", i+1)
+		}
+	}
+}

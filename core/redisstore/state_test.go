@@ -1,0 +1,219 @@
+package redisstore_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/core/redisstore"
+)
+
+// stays is what PTTL says of a key without an expiry.
+const stays = time.Duration(-1)
+
+// ttls are the lives of all keys with a prefix.
+func ttls(t *testing.T, client *redis.Client, prefix string) map[string]time.Duration {
+	t.Helper()
+	found := map[string]time.Duration{}
+	keys := client.Scan(ctx, 0, prefix+":*", 1000).Iterator()
+	for keys.Next(ctx) {
+		life, err := client.PTTL(ctx, keys.Val()).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[keys.Val()] = life
+	}
+	if err := keys.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestEveryKeyLeavesByItself(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	for _, p := range oneOfEach(5, time.Hour) {
+		limiter := newLimiter(t, store, p)
+		var r core.Result
+		for _, step := range []struct {
+			name string
+			act  func() error
+		}{
+			{"take", func() (err error) { r, err = limiter.Take(ctx, "k"); return err }},
+			{"block", func() error { return limiter.Block(ctx, "", "k", time.Minute) }},
+			{"refused", func() error { _, err := limiter.Take(ctx, "k"); return err }},
+			{"peek", func() error { _, err := limiter.Peek(ctx, "k"); return err }},
+			{"settle", func() error { return limiter.Settle(ctx, &r, 4) }},
+			{"unblock", func() error { return limiter.Block(ctx, "", "k", 0) }},
+			{"block a new key", func() error { return limiter.Block(ctx, "", "new", time.Minute) }},
+			{"take more", func() (err error) { r, err = limiter.Take(ctx, "k"); return err }},
+			{"refund", func() error { return limiter.Refund(ctx, &r) }},
+		} {
+			if err := step.act(); err != nil {
+				t.Fatalf("%s: %s: %v", p.Name, step.name, err)
+			}
+			keys := ttls(t, client, prefix)
+			if len(keys) == 0 {
+				t.Fatalf("%s: no key after %s", p.Name, step.name)
+			}
+			for key, life := range keys {
+				if life <= 0 || life > 3*time.Hour {
+					t.Errorf("%s: after %s %s lives %v", p.Name, step.name, key, life)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatCountsNothingIsDeleted(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	for _, p := range oneOfEach(5, time.Hour) {
+		limiter := newLimiter(t, store, p)
+		r := take(t, limiter, "refunded")
+		if err := limiter.Refund(ctx, &r); err != nil {
+			t.Fatal(err)
+		}
+		take(t, limiter, "reset")
+		if err := limiter.Reset(ctx, "", "reset"); err != nil {
+			t.Fatal(err)
+		}
+		for _, length := range []time.Duration{time.Hour, 0} {
+			if err := limiter.Block(ctx, "", "unblocked", length); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := limiter.Peek(ctx, "peeked"); err != nil {
+			t.Fatal(err)
+		}
+		if left := ttls(t, client, prefix); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", p.Name, left)
+		}
+	}
+}
+
+func TestAKeyWithoutExpiryHeals(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	for _, p := range oneOfEach(5, time.Hour) {
+		limiter := newLimiter(t, store, p)
+		take(t, limiter, "k")
+		name := prefix + ":1:{k}:" + termsID(t, p)
+		if done, err := client.Persist(ctx, name).Result(); err != nil || !done {
+			t.Fatalf("%s: persist %s: %v, %v", p.Name, name, done, err)
+		}
+		if r := take(t, limiter, "k"); r.Decision(0).Remaining != 3 {
+			t.Errorf("%s: %d remain of 5 after 2", p.Name, r.Decision(0).Remaining)
+		}
+		if life := client.PTTL(ctx, name).Val(); life <= 0 {
+			t.Errorf("%s: lives %v", p.Name, life)
+		}
+	}
+}
+
+// The server's own clock decides here, in real time.
+func TestShortPeriodsOnTheServersClock(t *testing.T) {
+	for _, period := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 999 * time.Millisecond} {
+		client, prefix := server.Client(), newPrefix()
+		store := newStore(t, client, redisstore.Prefix(prefix))
+		for _, p := range oneOfEach(2, period) {
+			limiter := newLimiter(t, store, p)
+			if r := take(t, limiter, "k"); !r.Allowed {
+				t.Errorf("%v %s: the first is refused: %+v", period, p.Name, r)
+			}
+			for key, life := range ttls(t, client, prefix) {
+				if life == stays || life > 2*period+time.Millisecond {
+					t.Errorf("%v: %s lives %v", period, key, life)
+				}
+			}
+		}
+		time.Sleep(2*period + 5*time.Millisecond)
+		if left := ttls(t, client, prefix); len(left) > 0 {
+			t.Errorf("%v: still there: %v", period, left)
+		}
+	}
+}
+
+func TestGarbageCountsAsNeverSeen(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	garbage := []string{
+		"", ":", "::", "1", "1:", ":1", "x:y", "-1:-1", "1:2:3:4:5", "nan:nan", "inf:inf:1", "1e999:1:1", "1:x:1:1", "1:1:7", "1.5:1.5",
+		"B", "B;", "B1:2", "Bx:y;1:1:1", "B1:1;garbage", "\x00\xff", "99999999999999999999:99999999999999999999:1", "9007199254740992:1:1",
+		strings.Repeat("9", 400) + ":1:1", strings.Repeat("1:", 5000),
+	}
+	for _, p := range oneOfEach(5, time.Hour) {
+		limiter := newLimiter(t, store, p)
+		for i, text := range garbage {
+			key := fmt.Sprint("g", i)
+			name := prefix + ":1:{" + key + "}:" + termsID(t, p)
+			if p.Algorithm == core.SlidingWindowLog {
+				client.RPush(ctx, name, text)
+			} else {
+				client.Set(ctx, name, text, 0)
+			}
+			r, err := limiter.Take(ctx, key)
+			if err != nil {
+				t.Errorf("%s %.20q: %v", p.Name, text, err)
+				continue
+			}
+			if !r.Allowed || r.Decision(0).Remaining < 3 || r.Decision(0).Remaining > 4 {
+				t.Errorf("%s %.20q: %+v", p.Name, text, r.Decision(0))
+			}
+			if life := client.PTTL(ctx, name).Val(); life <= 0 {
+				t.Errorf("%s %.20q: lives %v", p.Name, text, life)
+			}
+		}
+	}
+}
+
+func TestAKeyThatIsNotOursIsAnError(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	for _, p := range oneOfEach(5, time.Hour) {
+		beside := closed(core.PerHour(5).Named("beside"))
+		client.HSet(ctx, prefix+":1:{k}:"+termsID(t, p), "field", "value")
+		limiter := newLimiter(t, store, beside, p)
+		if _, err := limiter.Take(ctx, "k", "k"); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if r := take(t, limiter, "k", "other"); r.Decision(0).Remaining != 4 {
+			t.Errorf("%s: the failed decision has charged the policy beside: %+v", p.Name, r.Decision(0))
+		}
+		if err := limiter.Reset(ctx, "beside", "k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Several decisions can share one call of the script, each with its own error.
+func TestDecisionsOfOneCallFailAlone(t *testing.T) {
+	client := server.Client()
+	defer client.Close()
+	client.HSet(ctx, "lone:{x}:wrong", "field", "value")
+	perHour := []any{int(core.FixedWindow), 5, 5, 1, int64(time.Hour / time.Microsecond), 1, 0, 0}
+	args := append([]any{"eval", core.Script(), 4, "lone:{x}:a", "lone:{x}:b", "lone:{x}:wrong", "lone:{x}:b", "take", "", 1}, perHour...)
+	args = append(args, 1, 1, 1, -1) // one ask, fine
+	args = append(args, 2, 1, 1, -1, 1, 1, -1)
+	args = append(args, 1, 1, 2, -1)
+	reply, err := client.Do(ctx, args...).Slice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(reply) != 8+1+8 {
+		t.Fatalf("%d words: %v", len(reply), reply)
+	}
+	if text, _ := reply[8].(string); !strings.Contains(text, "WRONGTYPE") {
+		t.Errorf("the decision over a key that is not ours: %v", reply[8])
+	}
+	if reply[0] != int64(1) || reply[1] != int64(4) {
+		t.Errorf("the decision before it: %v", reply[:8])
+	}
+	if reply[9] != int64(1) || reply[10] != int64(3) {
+		t.Errorf("the decision after it, whose key the failed one has not charged: %v", reply[9:])
+	}
+}

@@ -1,0 +1,66 @@
+package redistest
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9/logging"
+)
+
+func TestTheLifeOfAServer(t *testing.T) {
+	logging.Disable()
+	ctx := context.Background()
+	s := Start(t, "--maxmemory", "50mb")
+	client := s.Client()
+	defer client.Close()
+	if limit := client.ConfigGet(ctx, "maxmemory").Val()["maxmemory"]; limit != "52428800" {
+		t.Errorf("maxmemory is %q", limit)
+	}
+	if err := client.Set(ctx, "k", "v", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+
+	s.Freeze()
+	answered := make(chan error, 1)
+	go func() { answered <- client.Ping(ctx).Err() }()
+	select {
+	case err := <-answered:
+		t.Errorf("a frozen server answers: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	s.Thaw()
+	if err := <-answered; err != nil {
+		t.Errorf("after the thaw: %v", err)
+	}
+
+	s.Kill()
+	if err := client.Ping(ctx).Err(); err == nil {
+		t.Error("a killed server answers")
+	}
+	s.Restart()
+	if n, err := client.Exists(ctx, "k").Result(); n != 0 || err != nil {
+		t.Errorf("after a restart: %d keys, %v", n, err)
+	}
+
+	s.Stop()
+	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+		t.Errorf("its directory is still there: %v", err)
+	}
+}
+
+func TestAMissingServerIsNamedWithTheMend(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Run(); err == nil || !strings.Contains(err.Error(), "apt-get install redis-server") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerThatDoesNotStartIsAnError(t *testing.T) {
+	if s, err := Run("--maxmemory", "not a number"); err == nil {
+		s.Stop()
+		t.Error("a server with a wrong configuration has started")
+	}
+}

@@ -1,0 +1,44 @@
+# What a contributor runs. `make` lists the targets.
+GO ?= go
+# Nested modules hold what must not enter go.mod: test-only clients and rivals.
+NESTED = $(patsubst %/go.mod,%,$(wildcard internal/*/go.mod benchmarks/go.mod))
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ERRCHECK = github.com/kisielk/errcheck@v1.30.0
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
+FUZZTIME ?= 10s
+
+.PHONY: help test redis lint fuzz bench vuln newest
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+test: redis ## set up and run all tests, with the race detector
+	$(GO) test -race -timeout 15m ./...
+	@for module in $(NESTED); do echo "# $$module"; (cd $$module && $(GO) test -timeout 10m ./...) || exit 1; done
+
+redis: # the tests start redis-server processes of their own
+	@command -v redis-server >/dev/null || sh internal/redistest/install.sh
+
+lint: ## gofmt, vet, staticcheck, errcheck
+	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ERRCHECK) -ignoretests ./...
+
+fuzz: ## fuzz every parser, FUZZTIME (10s) each
+	@$(GO) list ./... | while read -r package; do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
+			echo "# $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+bench: redis ## compare with other libraries, and write benchmarks/RESULTS.md
+	cd benchmarks && $(GO) run .
+
+vuln: ## look for known vulnerabilities (needs the vulnerability database)
+	$(GO) run $(GOVULNCHECK) ./...
+
+newest: ## test with the newest versions of all dependencies, in a copy
+	rm -rf build/newest && mkdir -p build/newest && git archive HEAD | tar -x -C build/newest
+	cd build/newest && $(GO) get -u ./... && $(GO) mod tidy && $(GO) test -race ./...

@@ -1,0 +1,113 @@
+// Package ratelimit limits the rate of requests to net/http handlers.
+//
+//	limit := ratelimit.New(core.PerMinute(100)) // for each client IP, in memory
+//	http.ListenAndServe(":8080", limit(mux))
+//
+// [New] stands for itself. [With] shares a store and answers between middlewares,
+// each with the policies of its routes: see [Options].
+package ratelimit
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/pipeline"
+)
+
+type (
+	onRefused = func(http.ResponseWriter, *http.Request, core.Result)
+	onError   = func(http.ResponseWriter, *http.Request, error)
+)
+
+// Options are what middlewares share. The zero Options is the default.
+type Options = pipeline.Options[*http.Request, onRefused, onError]
+
+// Limits makes middlewares that share [Options].
+type Limits struct {
+	limits *pipeline.Limits[*http.Request, onRefused, onError]
+}
+
+// New makes a middleware with a store of its own, in memory. All policies must
+// admit a request; it is charged to all of them or to none. New panics without a
+// policy, and on one that is not legal.
+func New(policies ...core.Policy) func(http.Handler) http.Handler {
+	return With(Options{}).New(policies...)
+}
+
+// With makes Limits. It panics on Options that are not legal.
+func With(o Options) *Limits { return &Limits{pipeline.With(o)} }
+
+// New makes a middleware, like the function [New], on the shared store. It also
+// panics on policies whose names do not fit the store: see [Options].
+func (l *Limits) New(policies ...core.Policy) func(http.Handler) http.Handler {
+	path := l.limits.Path(policies...)
+	return func(next http.Handler) http.Handler {
+		return &handler{path: path, options: &l.limits.Options, next: next}
+	}
+}
+
+// Key counts by what a function finds in the request, "" or [core.ErrNoKey] for
+// nothing. Used in another framework the key gives an error.
+func Key(key func(*http.Request) (string, error)) core.Key { return pipeline.KeyOf(key) }
+
+// User counts by the user that a function knows, false for none.
+func User(user func(*http.Request) (string, bool)) core.Key { return pipeline.UserOf(user) }
+
+// Results gives what has been decided of the request, the outermost middleware
+// first: for handlers that answer less where a policy degrades.
+func Results(r *http.Request) []*core.Result { return pipeline.ResultsFrom(r.Context()) }
+
+// handler is the middleware around a handler.
+type handler struct {
+	path    *pipeline.Path[*http.Request]
+	options *Options
+	next    http.Handler
+}
+
+// ServeHTTP takes the request along the path.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.path.Serve(&exchange{handler: h, w: w, HTTP: pipeline.HTTP{Request: r}})
+}
+
+// exchange is net/http's view of one request.
+type exchange struct {
+	pipeline.Visit
+	pipeline.HTTP
+	*handler
+	w http.ResponseWriter
+}
+
+func (x *exchange) Native() any                    { return x.Request }
+func (x *exchange) Route() (string, error)         { return route(x.next, x.Request) }
+func (x *exchange) SetContext(ctx context.Context) { x.Request = x.Request.WithContext(ctx) }
+func (x *exchange) SetField(name, value string)    { x.SetHTTPField(x.w.Header(), name, value) }
+func (x *exchange) Answer(status int, body string) { pipeline.AnswerHTTP(x.w, status, body) }
+
+func (x *exchange) OnRefused(r core.Result) (written bool) {
+	if x.options.OnRefused == nil {
+		return false
+	}
+	recorder, w := pipeline.NewRecorder(x.w)
+	x.options.OnRefused(w, x.Request, r)
+	return recorder.Written()
+}
+
+func (x *exchange) OnError(err error) (written bool) {
+	if x.options.OnError == nil {
+		return false
+	}
+	recorder, w := pipeline.NewRecorder(x.w)
+	x.options.OnError(w, x.Request, err)
+	return recorder.Written()
+}
+
+func (x *exchange) Next(watch bool) (status int) {
+	if !watch {
+		x.next.ServeHTTP(x.w, x.Request)
+		return http.StatusOK
+	}
+	recorder, w := pipeline.NewRecorder(x.w)
+	x.next.ServeHTTP(w, x.Request)
+	return recorder.Status()
+}

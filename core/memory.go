@@ -14,7 +14,7 @@ const (
 	shards    = 1 << shardBits // one bit each in a set of locks
 
 	sweepEvery   = time.Second
-	sweepRecords = 512 // under one lock
+	sweepRecords = 128 // under one lock
 
 	defaultMaxKeys = 1 << 22
 
@@ -54,6 +54,7 @@ type Memory struct {
 type shard struct {
 	mu      sync.Mutex // guards all below
 	tables  []*table   // by the width of their states; the logs' apart
+	swept   int        // tables that this round of sweeping has done
 	entries entryPool
 	blocks  map[hashKey]keyBlock
 
@@ -154,8 +155,8 @@ func (m *Memory) open() (*[shards]shard, error) {
 
 func keyOf(t *Terms, key string) hashKey {
 	return hashKey{
-		maphash.String(hashSeeds[0], key) ^ t.hash[0],
-		maphash.String(hashSeeds[1], key) ^ t.hash[1],
+		maphash.String(hashSeeds[0], key) ^ t.hash.a,
+		maphash.String(hashSeeds[1], key) ^ t.hash.b,
 	}
 }
 

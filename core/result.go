@@ -67,6 +67,10 @@ func (r *Result) Decision(i int) Decision {
 	}
 }
 
+// Key is whom the request was counted against by the i-th policy. It may be a
+// secret: do not log it.
+func (r *Result) Key(i int) string { return r.asks()[i].Key }
+
 // Decisions are all policies' own decisions, in a new slice.
 func (r *Result) Decisions() []Decision {
 	all := make([]Decision, r.Len())

@@ -62,25 +62,20 @@ type verdict struct {
 // evaluate says what n units meet in a state at now (ticks). It changes nothing.
 // blockedFor is what is left of a block, longest the longest delay that the
 // request accepts, negative for any.
-func (t *Terms) evaluate(s state, now, n, longest, blockedFor int64) (v verdict) {
-	v.at, v.forgotten = now, true
-	if t.Capacity == 0 {
-		v.never = true
-		return v
-	}
-	room := &rooms[t.Algorithm]
-	if at, counts := room.since(t, s); counts {
-		v.forgotten = at > now && at-now > room.life(t, s)
+func (v *verdict) evaluate(t *Terms, s state, now, n, longest, blockedFor int64) {
+	*v = verdict{at: now, forgotten: true}
+	if at, counts := t.room.since(t, s); counts {
+		v.forgotten = at > now && at-now > t.room.life(t, s)
 		if at > now && !v.forgotten { // the clock has stepped back: the state's time decides
 			v.at, v.ahead = at, at-now
 		}
 	}
 	if n > t.Capacity {
 		v.never = true
-		return v
+		return
 	}
 	if n > 0 && !v.forgotten {
-		v.retry, v.delay = room.fit(t, s, v.at, n)
+		v.retry, v.delay = t.room.fit(t, s, v.at, n)
 	}
 	if v.retry > 0 {
 		v.retry += v.ahead
@@ -93,12 +88,11 @@ func (t *Terms) evaluate(s state, now, n, longest, blockedFor int64) (v verdict)
 	}
 	v.retry = max(v.retry, blockedFor)
 	v.allowed = v.retry == 0
-	return v
 }
 
 // report is what remains in a state that counts, and when it resets on the clock.
 func (t *Terms) report(s state, v *verdict) (remaining, reset int64) {
-	remaining, reset = rooms[t.Algorithm].report(t, s, v.at)
+	remaining, reset = t.room.report(t, s, v.at)
 	if reset > 0 {
 		reset += v.ahead
 	}

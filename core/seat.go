@@ -15,7 +15,7 @@ type seat struct {
 // sit finds an ask's shard, and gives its number.
 func (s *seat) sit(all *[shards]shard, a *Ask) uint64 {
 	s.key = keyOf(a.Terms, a.Key)
-	number := s.key[0] % shards
+	number := s.key.a % shards
 	s.shard = &all[number]
 	return number
 }
@@ -53,7 +53,7 @@ func (s *seat) evaluate(m *Memory, a *Ask, at instant) {
 	if s.number >= 0 && (at.given || s.table.record(s.number)[recordExpires] > at.own) {
 		found = s.table.state(s.number)
 	}
-	s.verdict = t.evaluate(found, now, a.Cost, longest, s.blockedFor)
+	s.verdict.evaluate(t, found, now, a.Cost, longest, s.blockedFor)
 }
 
 // open gives the key's state to write to, made if there is none.
@@ -67,7 +67,7 @@ func (s *seat) open(t *Terms) state {
 	}
 	found := s.table.state(s.number)
 	if s.forgotten {
-		rooms[t.Algorithm].forget(found)
+		t.room.forget(found)
 		s.forgotten = false
 	}
 	return found
@@ -79,7 +79,7 @@ func (s *seat) decide(a *Ask, charge bool, at instant) {
 	a.Answer = Answer{Allowed: s.allowed, Never: s.never}
 	charge = charge && s.allowed && a.Cost > 0
 	if charge {
-		a.Turn = rooms[t.Algorithm].charge(t, s.open(t), s.at, a.Cost)
+		a.Turn = t.room.charge(t, s.open(t), s.at, a.Cost)
 		a.Charged, a.ChargedAt = a.Cost, s.at*t.Tick
 		a.Delay = t.duration(s.delay)
 	}
@@ -99,14 +99,13 @@ func (s *seat) decide(a *Ask, charge bool, at instant) {
 // adjust brings a charge to what it actually cost.
 func (s *seat) adjust(a *Ask, actual int64, at instant) {
 	t := a.Terms
-	room := &rooms[t.Algorithm]
 	switch {
 	case actual > a.Charged:
-		room.owe(t, s.open(t), s.at, actual-a.Charged)
+		t.room.owe(t, s.open(t), s.at, actual-a.Charged)
 	case s.forgotten:
 		return
 	default:
-		room.refund(t, s.open(t), s.at, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
+		t.room.refund(t, s.open(t), s.at, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
 	}
 	_, reset := t.report(s.table.state(s.number), &s.verdict)
 	s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
@@ -138,7 +137,7 @@ func (m *Memory) instant(given time.Time) instant {
 // table gives the table of the terms' states; nil where there is none and none is
 // to be made.
 func (sh *shard) table(t *Terms, create bool) *table {
-	stride := recordState + rooms[t.Algorithm].words(t)
+	stride := recordState + t.words
 	logs := t.Algorithm == SlidingWindowLog
 	for _, known := range sh.tables {
 		if known.stride == stride && (known.entries != nil) == logs {
@@ -157,7 +156,7 @@ func (sh *shard) table(t *Terms, create bool) *table {
 }
 
 // overflowKey stands for all keys of a policy that a full shard does not hold.
-func overflowKey(t *Terms) hashKey { return hashKey{^t.hash[0], ^t.hash[1]} }
+func overflowKey(t *Terms) hashKey { return hashKey{^t.hash.a, ^t.hash.b} }
 
 // isFull looks for records that have expired before it says so.
 func (sh *shard) isFull(limit, now int64) bool {
@@ -165,7 +164,7 @@ func (sh *shard) isFull(limit, now int64) bool {
 		return false
 	}
 	for _, t := range sh.tables {
-		t.sweep(now, sweepRecords/8)
+		t.sweep(now, sweepRecords/2)
 	}
 	return sh.weight() >= limit
 }

@@ -37,7 +37,8 @@ func (s story) play(t *testing.T) {
 		if longest > 0 {
 			longest /= terms.Tick
 		}
-		v := terms.evaluate(kept, now, step.cost, longest, 0)
+		var v verdict
+		v.evaluate(terms, kept, now, step.cost, longest, 0)
 		wait := v.retry
 		if v.allowed && step.cost > 0 {
 			if v.forgotten {

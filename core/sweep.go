@@ -24,40 +24,35 @@ func (m *Memory) sweep() {
 	if m.now == nil {
 		now = m.clock()
 	}
-	left := 0
-	for i := range all {
-		for table := 0; all[i].sweepTable(table, now); table++ {
+	// One step in each shard in turn: who waits for a lock gets it meanwhile.
+	for rest := ^uint64(0); rest != 0; {
+		for i := range all {
+			if bit := uint64(1) << i; rest&bit != 0 && !all[i].sweep(now) {
+				rest &^= bit
+			}
 		}
-		all[i].sweepBlocks(now)
-		left += all[i].len()
 	}
 	m.armed.Store(false)
-	if left > 0 || m.Len() > 0 {
+	if m.Len() > 0 {
 		m.arm()
 	}
 }
 
-// sweepTable goes over the shard's i-th table, and reports whether there is one.
-func (sh *shard) sweepTable(i int, now int64) bool {
-	for done := false; !done; {
-		sh.mu.Lock()
-		tables := sh.tables
-		if i >= len(tables) {
-			sh.mu.Unlock()
-			return false
-		}
-		done = tables[i].sweep(now, sweepRecords)
-		sh.mu.Unlock()
-	}
-	return true
-}
-
-func (sh *shard) sweepBlocks(now int64) {
+// sweep goes over some records, and reports whether there are more.
+func (sh *shard) sweep(now int64) (more bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	if sh.swept < len(sh.tables) {
+		if sh.tables[sh.swept].sweep(now, sweepRecords) {
+			sh.swept++
+		}
+		return true
+	}
+	sh.swept = 0
 	for key, b := range sh.blocks {
 		if b.expires <= now {
 			delete(sh.blocks, key)
 		}
 	}
+	return false
 }

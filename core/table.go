@@ -20,13 +20,14 @@ const (
 	recordExpires = 2 // microseconds on the store's clock; negative: free, linked
 	recordState   = 3
 
-	pageRecords = 512
+	pageRecords = 4096
 	firstSlots  = 8
 	maxRecords  = 1<<24 - 1
 )
 
-// hashKey stands for a policy's identity and a key.
-type hashKey [2]uint64
+// hashKey stands for a policy's identity and a key. (A struct: Go keeps no array in
+// registers.)
+type hashKey struct{ a, b uint64 }
 
 func (t *table) record(number int) []int64 {
 	at := number % pageRecords * t.stride
@@ -47,16 +48,16 @@ func (t *table) find(key hashKey) int {
 	if t == nil || t.live == 0 {
 		return -1
 	}
-	for at := t.home(key[0]); ; at = (at + 1) & (len(t.slots) - 1) {
+	for at := t.home(key.a); ; at = (at + 1) & (len(t.slots) - 1) {
 		slot := t.slots[at]
 		if slot == 0 {
 			return -1
 		}
-		if slot&^maxRecords != tag(key[1]) {
+		if slot&^maxRecords != tag(key.b) {
 			continue
 		}
 		number := int(slot&maxRecords) - 1
-		if r := t.record(number); r[0] == int64(key[0]) && r[1] == int64(key[1]) {
+		if r := t.record(number); r[0] == int64(key.a) && r[1] == int64(key.b) {
 			return number
 		}
 	}
@@ -70,7 +71,7 @@ func (t *table) insert(key hashKey) int {
 	number := t.newRecord()
 	r := t.record(number)
 	clear(r)
-	r[0], r[1] = int64(key[0]), int64(key[1])
+	r[0], r[1] = int64(key.a), int64(key.b)
 	t.live++
 	t.place(key, number)
 	return number
@@ -99,11 +100,11 @@ func (t *table) newRecord() int {
 }
 
 func (t *table) place(key hashKey, number int) {
-	at := t.home(key[0])
+	at := t.home(key.a)
 	for t.slots[at] != 0 {
 		at = (at + 1) & (len(t.slots) - 1)
 	}
-	t.slots[at] = tag(key[1]) | uint32(number+1)
+	t.slots[at] = tag(key.b) | uint32(number+1)
 }
 
 // index builds the slots anew from the records.

@@ -56,8 +56,11 @@ type Terms struct {
 	// LongestWait is M in whole ticks given in microseconds; negative: none.
 	LongestWait int64
 
-	// hash stands for ID in the memory store's keys.
-	hash [2]uint64
+	// hash stands for ID in the memory store's keys, room decides, and words is the
+	// length of a state.
+	hash  hashKey
+	room  arithmetic
+	words int
 }
 
 // hashSeeds are two independent secrets: a key is known by 128 bits of hash that
@@ -84,9 +87,9 @@ func (p Policy) Terms(limit Limit) (*Terms, error) {
 		}
 	}
 	t.ID = t.identity()
-	for i, seed := range hashSeeds {
-		t.hash[i] = maphash.String(seed, t.ID)
-	}
+	t.room = rooms[t.Algorithm].arithmetic
+	t.words = t.room.words(t)
+	t.hash = hashKey{maphash.String(hashSeeds[0], t.ID), maphash.String(hashSeeds[1], t.ID)}
 	return t, nil
 }
 

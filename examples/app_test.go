@@ -9,11 +9,15 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// absentRedis is where nothing listens.
+const absentRedis = "redis://127.0.0.1:1"
 
 // app is a running example: a real process, spoken to over real HTTP.
 type app struct {
@@ -48,6 +52,9 @@ func start(t *testing.T, binary string, flags ...string) *app {
 	t.Cleanup(func() {
 		_ = process.Process.Kill()
 		_ = process.Wait()
+		if away := bytes.Contains(log.Bytes(), []byte("the store is away")); away != slices.Contains(flags, absentRedis) {
+			t.Errorf("the store was away: %v", away)
+		}
 		if t.Failed() {
 			t.Logf("its log: %s", log.Bytes())
 		}

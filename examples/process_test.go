@@ -15,7 +15,7 @@ import (
 )
 
 // frameworks are the folders of the apps.
-var frameworks = []string{"nethttp", "gin"}
+var frameworks = []string{"nethttp", "gin", "echo", "fiber", "chi"}
 
 // table is what every app does, whatever its framework and its store. All cases
 // run on one process, in this order; together they stay below 300 requests until
@@ -48,7 +48,7 @@ func TestApps(t *testing.T) {
 			t.Run("on Redis", func(t *testing.T) { runTable(t, start(t, binary, "-redis", url)) })
 			empty(t, redis)
 			t.Run("two on one Redis", func(t *testing.T) { shared(start(t, binary, "-redis", url), start(t, binary, "-redis", url)) })
-			t.Run("Redis absent at start", func(t *testing.T) { window(start(t, binary, "-redis", "redis://127.0.0.1:1")) })
+			t.Run("Redis absent at start", func(t *testing.T) { window(start(t, binary, "-redis", absentRedis)) })
 			t.Run("drains", func(t *testing.T) { drains(start(t, binary)) })
 		})
 	}

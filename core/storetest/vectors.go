@@ -159,11 +159,14 @@ func (r *replay) runIllegal(t *testing.T, store core.Store) {
 	if _, err := core.NewLimiter(store, p.policy(t)); !errors.Is(err, core.ErrInvalid) {
 		t.Fatalf("a period of %d us is not refused: %v", p.PeriodUS, err)
 	}
-	interval := p.PeriodUS / int64(max(1, p.Buckets))
-	terms := &core.Terms{
-		Policy: p.Name, ID: p.Name, Algorithm: algorithmNamed(t, p.Algorithm), Count: p.Count, Capacity: p.Count,
-		Tick: 1, Period: p.PeriodUS, Interval: interval, Intervals: p.PeriodUS / interval, LongestWait: -1,
+	legal := p
+	legal.PeriodUS *= 1000
+	made, err := legal.policy(t).Terms(core.Limit{Count: p.Count, Period: time.Duration(legal.PeriodUS) * time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
 	}
+	terms := *made // of the same ticks, with a shorter period
+	terms.Period, terms.Interval = made.Period/1000, made.Interval/1000
 	asks := make([]core.Ask, len(r.Steps))
 	for i, step := range r.Steps {
 		now, ctx := time.UnixMicro(step.NowUS), context.Background()
@@ -174,7 +177,7 @@ func (r *replay) runIllegal(t *testing.T, store core.Store) {
 			asks[step.Step].Charged = 0
 			continue
 		}
-		asks[i] = core.Ask{Terms: terms, Key: r.key + step.Keys[0], Cost: step.Costs[0], LongestWait: -1}
+		asks[i] = core.Ask{Terms: &terms, Key: r.key + step.Keys[0], Cost: step.Costs[0], LongestWait: -1}
 		if err := store.Take(ctx, now, asks[i:i+1]); err != nil {
 			t.Fatal(err)
 		}

@@ -1,70 +1,59 @@
--- What the two buckets share. A state is written since:used:tick[:turn], and is kept
--- here in the ticks of the terms.
+-- What the two buckets share. A state is written since:used, and behind it :tick where
+-- that is not 1 or a turn follows, and :turn. Here it is kept in the ticks of the terms:
+-- used as it stood at since, level as it is at at.
 
-local function load(t, value)
-  local since, used, tick, turn = match(value, '^(%d+):(%d+):(10*):?(%d*)$')
-  since, used, tick, turn = whole(since), whole(used), whole(tick), whole(turn) or 0
-  if not (since and used and tick) then
-    return { since = 0, used = 0, turn = 0 }
+--- forget
+since, used, level, turn = 0, 0, 0, 0
+
+--- load
+local s, u, c, n = match(value, '^(%d+):(%d+):?(1?0*):?(%d*)$')
+if s then
+  s, u = s + 0, u + 0
+  if c == '' then
+    c = 1
+  else
+    c = c + 0
   end
-  if tick ~= t.tick then
-    local period = max(1, div(t.period * t.tick, tick))
-    since = div(since * tick, t.tick)
-    used = min(ceilDiv(used, period), 2 * t.capacity) * t.period
+  if c ~= tick and c <= exact then
+    s = floor(s * c / tick)
+    u = math.min(ceil(u / math.max(1, floor(period * tick / c))), 2 * capacity) * period
   end
-  return { since = since, used = min(used, 2 * t.capacity * t.period), turn = turn }
-end
-
-local function save(t, s)
-  if s.turn == 0 then
-    return format('%.0f:%.0f:%.0f', s.since, s.used, t.tick)
+  if u > 0 and s <= exact and u <= exact then
+    since, used, turn = s, u, tonumber(n) or 0
+    if used > 2 * capacity * period then
+      used = 2 * capacity * period
+    end
   end
-  return format('%.0f:%.0f:%.0f:%.0f', s.since, s.used, t.tick, s.turn)
 end
 
--- drained is compared before it is multiplied: a long time would pass 2^53. (A quotient
--- of whole numbers below 2^53 is never rounded across a whole one.)
-local function drained(t, s, at)
-  local elapsed = at - s.since
-  if elapsed <= 0 then
-    return s.used
+--- life
+life = ceil(used / count)
+
+--- view: compared before it is multiplied, since a long time would pass 2^53
+level = used
+if at > since then
+  if at - since >= used / count then
+    level = 0
+  else
+    level = used - (at - since) * count
   end
-  if elapsed >= s.used / t.count then
-    return 0
-  end
-  return s.used - elapsed * t.count
 end
 
-local function since(t, s)
-  return s.since, ceilDiv(s.used, t.count)
+--- fit
+local excess = level + (cost - capacity) * period
+if excess > 0 then
+  retry = ceil(excess / count)
 end
 
-local function wait(t, used, n)
-  local excess = used + (n - t.capacity) * t.period
-  if excess <= 0 then
-    return 0
-  end
-  return ceilDiv(excess, t.count)
-end
+--- charge
+since, level = at, level + cost * period
+used = level
 
-local function add(t, s, at, n)
-  s.since, s.used = at, drained(t, s, at) + n * t.period
-end
+--- owe
+since, used = at, math.min(level + math.min(more, 2 * capacity) * period, 2 * capacity * period)
 
-local function fill(t, s, at, n)
-  local most = 2 * t.capacity
-  s.since, s.used = at, min(drained(t, s, at) + min(n, most) * t.period, most * t.period)
+--- report
+if level < capacity * period then
+  remaining = floor((capacity * period - level) / period)
 end
-
-local function take(t, s, n)
-  s.used = max(0, s.used - n * t.period)
-end
-
-local function report(t, s, at)
-  local used = drained(t, s, at)
-  return div(max(0, t.capacity * t.period - used), t.period), ceilDiv(used, t.count)
-end
-
-local function forget(s)
-  s.since, s.used, s.turn = 0, 0, 0
-end
+reset = ceil(level / count)

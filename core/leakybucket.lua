@@ -1,38 +1,20 @@
 -- The leaky bucket, over what the buckets share. It numbers its turns.
 
-local function fit(t, s, at, n)
-  local level = drained(t, s, at)
-  if t.police then
-    return wait(t, level, n), 0
-  end
-  return wait(t, level, n), ceilDiv(level, t.count)
+--- fit
+if police == '0' then
+  delay = ceil(level / count)
 end
 
-local function charge(t, s, at, n)
-  add(t, s, at, n)
-  s.turn = s.turn + 1
-  return s.turn
+--- charge
+turn = turn + 1
+
+--- owe
+turn = turn + 1
+
+--- refund
+if police == '1' or (mine == turn and charged == since) then
+  used = math.max(0, used - less * period)
 end
 
-local function owe(t, s, at, n)
-  fill(t, s, at, n)
-  s.turn = s.turn + 1
-end
-
-local function refund(t, s, _, n, charged, turn)
-  if t.police or (turn == s.turn and charged == s.since) then
-    take(t, s, n)
-  end
-end
-
-return {
-  load = load,
-  save = save,
-  since = since,
-  fit = fit,
-  charge = charge,
-  owe = owe,
-  refund = refund,
-  report = report,
-  forget = forget,
-}
+--- save
+text = format('%d:%d:%d:%d', since, used, tick, turn)

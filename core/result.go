@@ -42,6 +42,11 @@ type Decision struct {
 	Allowed bool
 	// Never is set with a refusal that no wait can mend.
 	Never bool
+	// Blocked is set with a refusal of a key that is blocked (see [Limiter.Block]).
+	Blocked bool
+	// Unasked is set where nothing is known of this policy: another one was known to
+	// refuse the request, and the store was spared. All else is zero then.
+	Unasked bool
 	// Remaining is the whole units that could be admitted at once now.
 	Remaining int64
 	// RetryAfter is the policy's own wait, 0 when it allowed or never will.
@@ -62,7 +67,7 @@ func (r *Result) Decision(i int) Decision {
 	a := &r.asks()[i]
 	return Decision{
 		Policy: a.Terms.Policy, Limit: a.Terms.Limit, Capacity: a.Terms.Capacity, DryRun: a.Terms.DryRun,
-		Allowed: a.Allowed, Never: a.Never, Remaining: a.Remaining,
+		Allowed: a.Allowed, Never: a.Never, Blocked: a.Blocked, Unasked: a.Unasked, Remaining: a.Remaining,
 		RetryAfter: a.RetryAfter, ResetAfter: a.ResetAfter, Delay: a.Delay, Charged: a.Charged,
 	}
 }
@@ -106,7 +111,7 @@ func (r *Result) summarize() {
 	r.Allowed, r.Never, r.RetryAfter, r.Delay, r.Binding = true, false, 0, 0, -1
 	for i := range asks {
 		a := &asks[i]
-		if a.Terms.DryRun || a.Terms.Limit.IsUnlimited() {
+		if a.Terms.DryRun || a.Unasked || a.Terms.Limit.IsUnlimited() {
 			continue
 		}
 		r.Allowed = r.Allowed && a.Allowed

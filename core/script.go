@@ -3,14 +3,12 @@ package core
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 //go:embed script.lua
 var scriptLua string
-
-//go:embed verbs.lua
-var verbsLua string
 
 //go:embed fixedwindow.lua
 var fixedWindowLua string
@@ -30,9 +28,6 @@ var tokenBucketLua string
 //go:embed leakybucket.lua
 var leakyBucketLua string
 
-// roomsGoHere is the line of script.lua that the rooms replace.
-const roomsGoHere = "  -- The rooms go here.\n"
-
 // scriptRooms are the rooms' Lua, by Algorithm.
 var scriptRooms = [len(rooms)]string{
 	SlidingWindowCounter: slidingCounterLua,
@@ -44,21 +39,56 @@ var scriptRooms = [len(rooms)]string{
 
 var script = assemble()
 
-// assemble puts the rooms into the script, each behind its number, so that a run
-// builds those that it needs only.
+var (
+	luaPlace   = regexp.MustCompile(`(?m)^ *-- room: (\w+)\n`)
+	luaHeading = regexp.MustCompile(`(?m)^--- (\w+).*\n`)
+)
+
+// assemble puts the rooms' statements into their places in script.lua.
 func assemble() string {
-	before, after, found := strings.Cut(scriptLua, roomsGoHere)
-	if !found {
-		panic("ratelimit: script.lua has no place for the rooms")
-	}
-	var text strings.Builder
-	text.WriteString(before)
+	var parts [len(rooms)]map[string]string
 	for algorithm, lua := range scriptRooms {
-		fmt.Fprintf(&text, "if algorithm == %d then\n%send\n", algorithm, lua)
+		parts[algorithm] = luaParts(lua)
 	}
-	text.WriteString(after)
-	text.WriteString(verbsLua)
-	return text.String()
+	return luaPlace.ReplaceAllStringFunc(scriptLua, func(place string) string {
+		return choice(luaPlace.FindStringSubmatch(place)[1], parts[:])
+	})
+}
+
+// luaParts are a room's statements by their headings; those under one heading follow
+// each other.
+func luaParts(lua string) map[string]string {
+	parts := make(map[string]string)
+	headings := luaHeading.FindAllStringSubmatchIndex(lua, -1)
+	for i, at := range headings {
+		end := len(lua)
+		if i+1 < len(headings) {
+			end = headings[i+1][0]
+		}
+		parts[lua[at[2]:at[3]]] += lua[at[1]:end]
+	}
+	for name, part := range parts {
+		parts[name] = luaPlace.ReplaceAllStringFunc(part, func(place string) string {
+			return parts[luaPlace.FindStringSubmatch(place)[1]]
+		})
+	}
+	return parts
+}
+
+// choice is the statements of the algorithm that is asked for.
+func choice(name string, parts []map[string]string) string {
+	var text strings.Builder
+	word := "if"
+	for algorithm, room := range parts {
+		if room[name] != "" {
+			fmt.Fprintf(&text, "%s algorithm == '%d' then\n%s", word, algorithm, room[name])
+			word = "elseif"
+		}
+	}
+	if word == "if" {
+		panic("ratelimit: no room has statements for " + name)
+	}
+	return text.String() + "end\n"
 }
 
 // Script is the Lua script that decides on Redis and what speaks its language, for

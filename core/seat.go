@@ -76,7 +76,7 @@ func (s *seat) open(t *Terms) state {
 // decide charges the ask, where it is to be, and fills in its answer.
 func (s *seat) decide(a *Ask, charge bool, at instant) {
 	t := a.Terms
-	a.Answer = Answer{Allowed: s.allowed, Never: s.never}
+	a.Answer = Answer{Allowed: s.allowed, Never: s.never, Blocked: s.blockedFor > 0 && !s.never}
 	charge = charge && s.allowed && a.Cost > 0
 	if charge {
 		a.Turn = t.room.charge(t, s.open(t), s.at, a.Cost)

@@ -59,6 +59,11 @@ type Answer struct {
 	Allowed bool
 	// Never is set with a refusal that no wait can mend.
 	Never bool
+	// Blocked is set with a refusal of a key that is blocked (see [Limiter.Block]).
+	Blocked bool
+	// Unasked is set where nothing is known of this policy: another one was known to
+	// refuse the request, and the store was spared. All else is zero then.
+	Unasked bool
 	// Remaining is the whole units that could be admitted at once now.
 	Remaining int64
 	// RetryAfter is the wait after which the same request would be admitted if

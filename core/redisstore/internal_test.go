@@ -1,8 +1,10 @@
 package redisstore
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
 )
@@ -56,11 +58,11 @@ func TestNamesOfKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		store Store
+		store *Store
 		want  string
 	}{
-		{Store{prefix: "shop"}, "shop:1:{ip:10.0.0.1}:login:c60000000"},
-		{Store{prefix: "shop", tag: "all"}, "shop:1:{all}{ip:10.0.0.1}:login:c60000000"},
+		{&Store{prefix: "shop"}, "shop:1:{ip:10.0.0.1}:login:c60000000"},
+		{&Store{prefix: "shop", tag: "all"}, "shop:1:{all}{ip:10.0.0.1}:login:c60000000"},
 	} {
 		if got := test.store.key(terms, "ip:10.0.0.1"); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
@@ -70,29 +72,61 @@ func TestNamesOfKeys(t *testing.T) {
 
 // A reply that the script does not give is an error, and changes no ask.
 func TestRepliesThatCannotBeRead(t *testing.T) {
-	good := []any{int64(1), int64(2), int64(3), int64(4), int64(5), int64(6), int64(7), int64(8)}
-	for name, reply := range map[string]any{
-		"nothing":      nil,
-		"a text":       "OK",
-		"a number":     int64(1),
-		"no words":     []any{},
-		"too few":      good[:7],
-		"too many":     append(good[:8:8], int64(9)),
-		"a text in it": append(good[:7:7], "8"),
-		"a nil in it":  append(good[:7:7], nil),
-		"negative":     append(good[:7:7], int64(-1)),
-		"a list in it": append(good[:7:7], []any{int64(8)}),
+	good := []int64{1, 2, 3, 4, 5, 6}
+	for name, words := range map[string][]int64{
+		"nothing":                    nil,
+		"no words":                   {},
+		"too few":                    good[:5],
+		"negative":                   {1, 2, 3, 4, 5, -6},
+		"an outcome that is none":    {6, 2, 3, 4, 5, 6},
+		"an error without a length":  {4},
+		"an error of negative bytes": {4, -1},
+		"an error longer than all":   {4, 3, 'a', 'b'},
+		"an error of any length":     {4, 1 << 62, 'a'},
 	} {
 		asks := make([]core.Ask, 1)
-		if err := answers(reply, asks); err == nil || asks[0] != (core.Ask{}) {
+		if _, err := readAnswers(words, asks); !errors.Is(err, errReply) || asks[0] != (core.Ask{}) {
 			t.Errorf("%s: %v, %+v", name, err, asks[0])
 		}
-		if err := done(reply); err == nil {
+		if err := done(words); !errors.Is(err, errReply) {
 			t.Errorf("%s is taken for done", name)
 		}
 	}
-	asks := make([]core.Ask, 1)
-	if err := answers(good, asks); err != nil || !asks[0].Allowed || asks[0].Turn != 8 {
-		t.Errorf("the script's own: %v, %+v", err, asks[0])
+}
+
+func TestRepliesToSeveralDecisions(t *testing.T) {
+	words := []int64{1, 2, 30, 4, 5, 6, 4, 3, 'O', 'O', 'M', 0, 0, 7, 8, 0, 0, 3, 9, 0, 1, 0, 0}
+	first, second, third := []core.Ask{{Cost: 7}}, []core.Ask{{}}, make([]core.Ask, 2)
+	words, err := readAnswers(words, first)
+	want := core.Answer{Allowed: true, Remaining: 2, Delay: 30 * time.Microsecond, ResetAfter: 4 * time.Microsecond, Charged: 7, ChargedAt: 5, Turn: 6}
+	if err != nil || first[0].Answer != want {
+		t.Errorf("charged: %v, %+v", err, first[0])
+	}
+	if words, err = readAnswers(words, second); err == nil || err.Error() != "ratelimit: redis: OOM" || second[0] != (core.Ask{}) {
+		t.Errorf("failed: %v, %+v", err, second[0])
+	}
+	words, err = readAnswers(words, third)
+	if err != nil || len(words) > 0 {
+		t.Errorf("%v, %v", err, words)
+	}
+	if want = (core.Answer{RetryAfter: 7 * time.Microsecond, ResetAfter: 8 * time.Microsecond}); third[0].Answer != want {
+		t.Errorf("refused: %+v", third[0])
+	}
+	if want = (core.Answer{Allowed: true, Remaining: 9, ResetAfter: time.Microsecond}); third[1].Answer != want {
+		t.Errorf("allowed: %+v", third[1])
+	}
+}
+
+// The slots are those of the cluster specification.
+func TestSlots(t *testing.T) {
+	for tag, want := range map[string]uint16{"123456789": 12739, "foo": 12182, "": 0} {
+		if got := slotOf(tag); got != want {
+			t.Errorf("%q is in slot %d, want %d", tag, got, want)
+		}
+	}
+	store := Store{prefix: "shop"}
+	terms, _ := core.PerMinute(5).Terms(core.PerMinute(5).Limit)
+	if got := tagOf(store.key(terms, "ip:10.0.0.1")); got != "ip:10.0.0.1" {
+		t.Errorf("the tag is %q", got)
 	}
 }

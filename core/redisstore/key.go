@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
+	"strings"
 
 	"github.com/ratelimit-go/ratelimit/core"
 )
@@ -22,6 +23,13 @@ func (s *Store) key(terms *core.Terms, key string) string {
 		return s.prefix + ":" + format + ":{" + s.tag + "}{" + safe(key) + "}:" + terms.ID
 	}
 	return s.prefix + ":" + format + ":{" + safe(key) + "}:" + terms.ID
+}
+
+// tagOf is the hash tag in a key's name.
+func tagOf(name string) string {
+	_, behind, _ := strings.Cut(name, "{")
+	tag, _, _ := strings.Cut(behind, "}")
+	return tag
 }
 
 // safe is a key as it may stand in a name: as it is if it is short and plain, else

@@ -23,6 +23,9 @@ import (
 // a service: the address of the server that they share.
 const childAddr = "REDISSTORE_TEST_CHILD"
 
+// childPrefix is the variable of the prefix that they share.
+const childPrefix = "REDISSTORE_TEST_PREFIX"
+
 // Long enough that no bucket gives back a unit while the test runs. The fixed window
 // and the counter begin anew at boundaries since the epoch, once in 366 days.
 const crowdLimit, crowdPeriod = 100, 366 * 24 * time.Hour
@@ -31,7 +34,7 @@ const crowdLimit, crowdPeriod = 100, 366 * 24 * time.Hour
 func child(addr string) int {
 	client := redis.NewClient(&redis.Options{Addr: addr})
 	defer client.Close()
-	store := redisstore.New(client, redisstore.Prefix("processes"), redisstore.Timeout(patience))
+	store := redisstore.New(client, redisstore.Prefix(os.Getenv(childPrefix)), redisstore.Timeout(patience))
 	for _, p := range oneOfEach(crowdLimit, crowdPeriod) {
 		limiter, err := core.NewLimiter(store, p)
 		if err != nil {
@@ -58,6 +61,7 @@ func child(addr string) int {
 }
 
 func TestFourProcessesAdmitTheLimitTogether(t *testing.T) {
+	prefix := newPrefix()
 	var outputs [4]string
 	var done sync.WaitGroup
 	done.Add(len(outputs))
@@ -65,7 +69,7 @@ func TestFourProcessesAdmitTheLimitTogether(t *testing.T) {
 		go func() {
 			defer done.Done()
 			process := exec.Command(os.Args[0])
-			process.Env = append(os.Environ(), childAddr+"="+server.Addr())
+			process.Env = append(os.Environ(), childAddr+"="+server.Addr(), childPrefix+"="+prefix)
 			output, err := process.CombinedOutput()
 			if err != nil {
 				t.Errorf("process %d: %v: %s", i, err, output)
@@ -113,7 +117,7 @@ func TestNoClockButTheServersDecides(t *testing.T) {
 			continue
 		}
 		_, sent, _ := strings.Cut(command, `:t3000000" `)
-		want := `"take" "" "1" "3" "7" "11" "1" "3000000" "1" "0" "0" "1" "1" "1" "-1"`
+		want := `"take" "" "1" "3 7 11 1 3000000 1 0 0" "1" "1" "1" "1" "-1"`
 		if sent != want {
 			t.Errorf("sent %s, want %s", sent, want)
 		}

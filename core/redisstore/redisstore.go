@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -33,6 +34,11 @@ type Store struct {
 	tag     string
 	timeout time.Duration
 	runner
+	lines
+
+	spread bool     // over several servers
+	home   *lane    // to the client itself
+	lanes  sync.Map // *redis.Client -> *lane: to each of several servers
 }
 
 var _ core.Store = (*Store)(nil)
@@ -77,6 +83,11 @@ func New(client redis.UniversalClient, options ...Option) *Store {
 	for _, option := range options {
 		option(s)
 	}
+	switch client.(type) {
+	case *redis.ClusterClient, *redis.Ring:
+		s.spread = true
+	}
+	s.home = newLane(s, client)
 	return s
 }
 
@@ -89,19 +100,64 @@ func isNil(client redis.UniversalClient) bool {
 // Take implements [core.Store]. Beside what the server says, the errors are
 // [ErrTimeout], [ErrBusy] and the cause of the caller's context.
 func (s *Store) Take(ctx context.Context, now time.Time, asks []core.Ask) error {
+	return s.take(ctx, now, asks)
+}
+
+func (s *Store) take(ctx context.Context, now time.Time, asks []core.Ask) error {
+	var one [1]core.Ask
+	named := append(one[:0], asks...)
+	for i := range named {
+		named[i].Key = s.key(named[i].Terms, named[i].Key)
+	}
+	if err := s.takeNamed(ctx, now, named); err != nil {
+		return err
+	}
+	for i := range asks {
+		asks[i].Answer = named[i].Answer
+	}
+	return nil
+}
+
+// takeNamed is take where an ask's key is the name of its state.
+func (s *Store) takeNamed(ctx context.Context, now time.Time, asks []core.Ask) error {
 	if len(asks) == 0 {
 		return nil
 	}
-	args := s.header("take", now, asks)
-	for i := range asks {
-		a := &asks[i]
-		args = append(args, i+1, min(a.Cost, a.Terms.Capacity+1), max(-1, min(a.LongestWait, maxTime)))
+	if !s.spread {
+		return s.takeTogether(ctx, take, now, place{lane: s.home}, asks)
 	}
-	reply, err := s.run(ctx, s.timeout, args)
+	groups, err := s.groupsOf(ctx, asks)
 	if err != nil {
 		return err
 	}
-	return answers(reply, asks)
+	if len(groups) == 1 {
+		return s.takeTogether(ctx, take, now, groups[0].place, asks)
+	}
+	return s.takeApart(ctx, now, asks, groups)
+}
+
+// takeTogether decides what lives in one place.
+func (s *Store) takeTogether(ctx context.Context, v verb, now time.Time, at place, asks []core.Ask) error {
+	if ctx.Err() != nil {
+		return explain(ctx, ctx.Err())
+	}
+	if now.IsZero() {
+		return at.lane.take(ctx, v, at.slot, asks)
+	}
+	return s.takeAlone(ctx, v, at.lane.to, now, asks)
+}
+
+// takeAlone decides in a call of its own.
+func (s *Store) takeAlone(ctx context.Context, v verb, to server, now time.Time, asks []core.Ask) error {
+	words, err := s.runOne(ctx, s.timeout, to, s.takeCall(v, micros(now), [][]core.Ask{asks}))
+	if err != nil {
+		return err
+	}
+	rest, err := readAnswers(words, asks)
+	if err == nil && len(rest) > 0 {
+		err = errReply
+	}
+	return err
 }
 
 // Adjust implements [core.Store].
@@ -110,67 +166,53 @@ func (s *Store) Adjust(ctx context.Context, now time.Time, asks []core.Ask, actu
 	var units []int64
 	for i, a := range asks {
 		if a.Charged > 0 && actual[i] != a.Charged {
-			// A debt never passes twice the capacity.
-			changed, units = append(changed, a), append(units, min(actual[i], a.Charged+2*a.Terms.Capacity))
+			a.Key = s.key(a.Terms, a.Key)
+			changed, units = append(changed, a), append(units, actual[i])
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	args := s.header("adjust", now, changed)
-	for i, a := range changed {
-		args = append(args, i+1, a.Charged, units[i], a.ChargedAt, a.Turn)
+	groups, err := s.groupsOf(ctx, changed)
+	if err != nil {
+		return err
 	}
-	return s.act(ctx, args)
+	each(groups, func(g *group) error {
+		own := make([]int64, len(g.asks))
+		for i, at := range g.index {
+			own[i] = units[at]
+		}
+		return s.adjustTogether(ctx, now, g.place, g.asks, own)
+	})
+	return errOf(groups)
+}
+
+func (s *Store) adjustTogether(ctx context.Context, now time.Time, at place, asks []core.Ask, actual []int64) error {
+	args := s.header("adjust", now, asks)
+	for i, a := range asks {
+		// A debt never passes twice the capacity.
+		args = append(args, i+1, a.Charged, min(actual[i], a.Charged+2*a.Terms.Capacity), a.ChargedAt, a.Turn)
+	}
+	return s.act(ctx, at.lane.to, args)
 }
 
 // Reset implements [core.Store].
 func (s *Store) Reset(ctx context.Context, terms *core.Terms, key string) error {
-	asks := []core.Ask{{Terms: terms, Key: key}}
-	return s.act(ctx, append(s.header("reset", time.Time{}, asks), 1))
+	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
+	return s.act(ctx, s.client, append(s.header("reset", time.Time{}, asks), 1))
 }
 
 // Block implements [core.Store].
 func (s *Store) Block(ctx context.Context, now time.Time, terms *core.Terms, key string, length time.Duration) error {
-	asks := []core.Ask{{Terms: terms, Key: key}}
-	return s.act(ctx, append(s.header("block", now, asks), 1, max(0, length.Microseconds())))
+	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
+	return s.act(ctx, s.client, append(s.header("block", now, asks), 1, max(0, length.Microseconds())))
 }
 
 // act runs a verb that replies nothing but that it was done.
-func (s *Store) act(ctx context.Context, args []any) error {
-	reply, err := s.run(ctx, s.timeout, args)
+func (s *Store) act(ctx context.Context, to server, args []any) error {
+	words, err := s.runOne(ctx, s.timeout, to, &call{args: args})
 	if err != nil {
 		return err
 	}
-	return done(reply)
-}
-
-// header is the script's call up to the first ask: see script.lua.
-func (s *Store) header(verb string, now time.Time, asks []core.Ask) []any {
-	args := make([]any, 0, 7+15*len(asks))
-	args = append(args, "evalsha", scriptHash, len(asks))
-	for i := range asks {
-		args = append(args, s.key(asks[i].Terms, asks[i].Key))
-	}
-	args = append(args, verb, micros(now), len(asks))
-	for i := range asks {
-		t := asks[i].Terms
-		args = append(args, int(t.Algorithm), t.Count, t.Capacity, t.Tick, t.Period, max(1, t.Intervals), flag(t.Police), flag(t.DryRun))
-	}
-	return append(args, len(asks))
-}
-
-// micros is a time that a test passes in; "" is the server's.
-func micros(now time.Time) any {
-	if now.IsZero() {
-		return ""
-	}
-	return min(max(now.UnixMicro(), 0), maxTime)
-}
-
-func flag(set bool) int {
-	if set {
-		return 1
-	}
-	return 0
+	return done(words)
 }

@@ -12,45 +12,73 @@ import (
 var errReply = errors.New("ratelimit: redis: the script's reply cannot be read; is something between here and the server?")
 
 // answerWords is the length of one ask's answer in a reply.
-const answerWords = 8
+const answerWords = 6
 
-// answers reads the reply to a take into the asks. It changes none of them unless
-// all can be read.
-func answers(reply any, asks []core.Ask) error {
-	words, ok := reply.([]any)
-	if !ok || len(words) != answerWords*len(asks) {
-		return fmt.Errorf("%w (%T)", errReply, reply)
+// The first word of an answer.
+const (
+	refused = iota
+	charged
+	never
+	allowed // without a charge
+	failed
+	blocked
+)
+
+// readAnswers reads the answer to one decision off the words into its asks, and
+// gives the words behind it. It changes none of the asks unless all can be read.
+func readAnswers(words []int64, asks []core.Ask) (rest []int64, err error) {
+	if len(words) > 1 && words[0] == failed {
+		return readFailure(words[1:])
 	}
-	numbers := make([]int64, len(words))
-	for i, word := range words {
-		if numbers[i], ok = word.(int64); !ok || numbers[i] < 0 {
-			return fmt.Errorf("%w (word %d is %T)", errReply, i, word)
+	n := answerWords * len(asks)
+	if len(words) < n {
+		return nil, errReply
+	}
+	for i, word := range words[:n] {
+		if word < 0 || i%answerWords == 0 && (word == failed || word > blocked) {
+			return nil, errReply
 		}
 	}
 	for i := range asks {
-		asks[i].Answer = answer(numbers[answerWords*i:])
+		asks[i].Answer = answer(words[answerWords*i:], asks[i].Cost)
 	}
-	return nil
+	return words[n:], nil
 }
 
-func answer(w []int64) core.Answer {
-	return core.Answer{
-		Allowed:    w[0] == 1,
-		Never:      w[0] == 2,
+func answer(w []int64, cost int64) core.Answer {
+	a := core.Answer{
+		Allowed:    w[0] == charged || w[0] == allowed,
+		Never:      w[0] == never,
+		Blocked:    w[0] == blocked,
 		Remaining:  w[1],
-		RetryAfter: time.Duration(w[2]) * time.Microsecond,
 		ResetAfter: time.Duration(w[3]) * time.Microsecond,
-		Delay:      time.Duration(w[4]) * time.Microsecond,
-		Charged:    w[5],
-		ChargedAt:  w[6],
-		Turn:       w[7],
 	}
+	wait := time.Duration(w[2]) * time.Microsecond
+	if w[0] == charged {
+		a.Delay, a.Charged, a.ChargedAt, a.Turn = wait, cost, w[4], w[5]
+	} else {
+		a.RetryAfter = wait
+	}
+	return a
+}
+
+// readFailure reads the error of a decision that failed among others.
+func readFailure(words []int64) (rest []int64, err error) {
+	n := words[0]
+	if n < 0 || n > int64(len(words)-1) {
+		return nil, errReply
+	}
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte(words[1+i])
+	}
+	return words[1+n:], fmt.Errorf("ratelimit: redis: %s", text)
 }
 
 // done reads the reply to the other verbs.
-func done(reply any) error {
-	if words, ok := reply.([]any); ok && len(words) == 1 && words[0] == int64(1) {
+func done(words []int64) error {
+	if len(words) == 1 && words[0] == 1 {
 		return nil
 	}
-	return fmt.Errorf("%w (%T)", errReply, reply)
+	return errReply
 }

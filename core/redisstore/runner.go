@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,15 +37,24 @@ var scriptHash = func() string {
 	return hex.EncodeToString(sum[:])
 }()
 
+// server is a client of one server, or of all.
+type server interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+	Pipeline() redis.Pipeliner
+	ScriptLoad(ctx context.Context, script string) *redis.StringCmd
+}
+
 // runner runs the script: at most once, and in time.
 type runner struct {
 	client redis.UniversalClient
 	prompt bool          // the client itself ends with its context
 	seats  chan struct{} // one for each goroutine that waits for the server
+	// reached is set once a server has answered: a cluster's layout is known then.
+	reached *atomic.Bool
 }
 
 func newRunner(client redis.UniversalClient) runner {
-	return runner{client: client, prompt: prompt(client), seats: make(chan struct{}, mostWaiting)}
+	return runner{client: client, prompt: prompt(client), seats: make(chan struct{}, mostWaiting), reached: new(atomic.Bool)}
 }
 
 // prompt reports whether the client's sockets heed a context's deadline: by default
@@ -61,48 +71,50 @@ func prompt(client redis.UniversalClient) bool {
 	return false
 }
 
-// run runs the script with the arguments of EVALSHA and gives its reply.
-func (r runner) run(ctx context.Context, timeout time.Duration, args []any) (any, error) {
+// run makes calls of one server. An error is that of all of them, which are then not
+// to be read; else each has its own.
+func (r runner) run(ctx context.Context, to server, calls []*call) error {
+	if ctx.Err() != nil {
+		return explain(ctx, ctx.Err())
+	}
+	if r.prompt {
+		r.evaluate(ctx, to, calls)
+		return nil
+	}
+	return r.aside(ctx, to, calls)
+}
+
+// runOne makes one call within a time, and gives its reply.
+func (r runner) runOne(ctx context.Context, timeout time.Duration, to server, c *call) ([]int64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 	defer cancel()
-	if ctx.Err() != nil {
-		return nil, explain(ctx, ctx.Err())
+	if err := r.run(ctx, to, []*call{c}); err != nil {
+		return nil, err
 	}
-	var reply any
-	var err error
-	if r.prompt {
-		reply, err = r.evaluate(ctx, args)
-	} else {
-		reply, err = r.aside(ctx, args)
+	if c.err != nil {
+		return nil, explain(ctx, c.err)
 	}
-	if err != nil {
-		return nil, explain(ctx, err)
-	}
-	return reply, nil
+	return c.words, nil
 }
 
 // aside evaluates in a goroutine, which may stay behind with a socket that hangs.
-func (r runner) aside(ctx context.Context, args []any) (any, error) {
+func (r runner) aside(ctx context.Context, to server, calls []*call) error {
 	select {
 	case r.seats <- struct{}{}:
 	default:
-		return nil, ErrBusy
+		return ErrBusy
 	}
-	type outcome struct {
-		reply any
-		err   error
-	}
-	answered := make(chan outcome, 1)
+	answered := make(chan struct{})
 	go func() {
 		defer func() { <-r.seats }()
-		reply, err := r.evaluate(ctx, args)
-		answered <- outcome{reply, err}
+		r.evaluate(ctx, to, calls)
+		close(answered)
 	}()
 	select {
-	case o := <-answered:
-		return o.reply, o.err
+	case <-answered:
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return explain(ctx, ctx.Err())
 	}
 }
 
@@ -121,46 +133,95 @@ func explain(ctx context.Context, err error) error {
 }
 
 // evaluate tries again what was surely not executed, until the context ends.
-func (r runner) evaluate(ctx context.Context, args []any) (any, error) {
+func (r runner) evaluate(ctx context.Context, to server, calls []*call) {
 	for {
-		reply, err := r.once(ctx, args)
-		if !notExecuted(err) {
-			return reply, err
-		}
-		if !sleep(ctx, pause) {
-			return nil, err
+		r.once(ctx, to, calls)
+		if calls = those(calls, notExecuted); len(calls) == 0 || !sleep(ctx, pause) {
+			return
 		}
 	}
 }
 
-// once calls the script by its hash. A server that has not seen it gets it loaded,
-// or with the call where loading is forbidden.
-func (r runner) once(ctx context.Context, args []any) (any, error) {
-	reply, err := r.process(ctx, args)
-	if !redis.HasErrorPrefix(err, "NOSCRIPT") {
-		return reply, err
+// once makes calls by the script's hash. A server that has not seen the script gets
+// it loaded, or with the call where loading is forbidden. What has moved to another
+// server of a cluster goes there.
+func (r runner) once(ctx context.Context, to server, calls []*call) {
+	process(ctx, to, calls)
+	if len(those(calls, broken)) < len(calls) && !r.reached.Load() {
+		r.reached.Store(true)
 	}
-	if r.client.ScriptLoad(ctx, core.Script()).Err() == nil {
-		reply, err = r.process(ctx, args)
+	if missing := those(calls, noScript); len(missing) > 0 {
+		if to.ScriptLoad(ctx, core.Script()).Err() == nil {
+			process(ctx, to, missing)
+		}
+		for _, c := range those(missing, noScript) {
+			c.args = append([]any{"eval", core.Script()}, c.args[2:]...)
+			process(ctx, to, []*call{c})
+		}
 	}
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		whole := append([]any{"eval", core.Script()}, args[2:]...)
-		reply, err = r.process(ctx, whole)
+	cluster, ok := r.client.(*redis.ClusterClient)
+	if !ok {
+		return
 	}
-	return reply, err
+	if len(those(calls, broken)) > 0 {
+		cluster.ReloadState(ctx) // go-redis looks for a new master only where it may try again
+	}
+	for _, c := range those(calls, moved) {
+		if to != server(cluster) {
+			r.once(ctx, cluster, []*call{c})
+		}
+	}
+}
+
+// those are the calls with an error of a kind.
+func those(calls []*call, kind func(error) bool) []*call {
+	var found []*call
+	for _, c := range calls {
+		if c.err != nil && kind(c.err) {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // atMostOnce is a command that go-redis does not send again: a lost answer does not
 // mean that nothing was charged.
-type atMostOnce struct{ *redis.Cmd }
+type atMostOnce struct{ *redis.IntSliceCmd }
 
 // NoRetry implements [redis.Cmder].
 func (atMostOnce) NoRetry() bool { return true }
 
-func (r runner) process(ctx context.Context, args []any) (any, error) {
-	cmd := atMostOnce{redis.NewCmd(ctx, args...)}
-	_ = r.client.Process(ctx, cmd) // also in cmd
-	return cmd.Result()
+// process makes the calls, several in one round trip.
+func process(ctx context.Context, to server, calls []*call) {
+	if len(calls) == 1 {
+		cmd := atMostOnce{redis.NewIntSliceCmd(ctx, calls[0].args...)}
+		_ = to.Process(ctx, cmd) // also in cmd
+		calls[0].words, calls[0].err = cmd.Result()
+		return
+	}
+	pipe := to.Pipeline()
+	cmds := make([]atMostOnce, len(calls))
+	for i, c := range calls {
+		cmds[i] = atMostOnce{redis.NewIntSliceCmd(ctx, c.args...)}
+		_ = pipe.Process(ctx, cmds[i]) // only queues it
+	}
+	_, _ = pipe.Exec(ctx) // also in cmds
+	for i, c := range calls {
+		c.words, c.err = cmds[i].Result()
+	}
+}
+
+func noScript(err error) bool { return redis.HasErrorPrefix(err, "NOSCRIPT") }
+
+// moved reports that a cluster keeps the key elsewhere.
+func moved(err error) bool {
+	return redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK") || errors.Is(err, redis.ErrClosed)
+}
+
+// broken reports that it was not the server that gave the error.
+func broken(err error) bool {
+	var told redis.Error
+	return !errors.As(err, &told)
 }
 
 // notExecuted reports an error with which the server proves that it has charged
@@ -172,7 +233,7 @@ func notExecuted(err error) bool {
 		}
 	}
 	// Redis 6 puts its own words before the error of a script's command.
-	return err != nil && strings.Contains(err.Error(), "-READONLY ")
+	return strings.Contains(err.Error(), "-READONLY ")
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

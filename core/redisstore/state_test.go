@@ -195,25 +195,28 @@ func TestDecisionsOfOneCallFailAlone(t *testing.T) {
 	client := server.Client()
 	defer client.Close()
 	client.HSet(ctx, "lone:{x}:wrong", "field", "value")
-	perHour := []any{int(core.FixedWindow), 5, 5, 1, int64(time.Hour / time.Microsecond), 1, 0, 0}
-	args := append([]any{"eval", core.Script(), 4, "lone:{x}:a", "lone:{x}:b", "lone:{x}:wrong", "lone:{x}:b", "take", "", 1}, perHour...)
-	args = append(args, 1, 1, 1, -1) // one ask, fine
-	args = append(args, 2, 1, 1, -1, 1, 1, -1)
-	args = append(args, 1, 1, 2, -1)
-	reply, err := client.Do(ctx, args...).Slice()
+	args := []any{"eval", core.Script(), 4, "lone:{x}:a", "lone:{x}:b", "lone:{x}:wrong", "lone:{x}:b", "take", "", 1, "1 5 5 1 3600000000 1 0 0"}
+	args = append(args, 1, 1, 1, 1, -1) // one decision of one ask, fine
+	args = append(args, 1, 2, 1, 1, -1, 1, 1, -1)
+	args = append(args, 1, 1, 1, 2, -1)
+	words, err := client.Do(ctx, args...).Int64Slice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(reply) != 8+1+8 {
-		t.Fatalf("%d words: %v", len(reply), reply)
+	if len(words) < 14 || words[6] != 4 || int64(len(words)) != 6+2+words[7]+6 {
+		t.Fatalf("%d words: %v", len(words), words)
 	}
-	if text, _ := reply[8].(string); !strings.Contains(text, "WRONGTYPE") {
-		t.Errorf("the decision over a key that is not ours: %v", reply[8])
+	if words[0] != 1 || words[1] != 4 {
+		t.Errorf("the decision before it: %v", words[:6])
 	}
-	if reply[0] != int64(1) || reply[1] != int64(4) {
-		t.Errorf("the decision before it: %v", reply[:8])
+	var text []byte
+	for _, b := range words[8 : 8+words[7]] {
+		text = append(text, byte(b))
 	}
-	if reply[9] != int64(1) || reply[10] != int64(3) {
-		t.Errorf("the decision after it, whose key the failed one has not charged: %v", reply[9:])
+	if !strings.Contains(string(text), "WRONGTYPE") {
+		t.Errorf("the decision over a key that is not ours: %q", text)
+	}
+	if last := words[8+words[7]:]; last[0] != 1 || last[1] != 3 {
+		t.Errorf("the decision after it, whose key the failed one has not charged: %v", last)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 )
 
@@ -62,5 +64,25 @@ func TestAServerThatDoesNotStartIsAnError(t *testing.T) {
 	if s, err := Run("--maxmemory", "not a number"); err == nil {
 		s.Stop()
 		t.Error("a server with a wrong configuration has started")
+	}
+}
+
+func TestAClusterIsWhole(t *testing.T) {
+	ctx := context.Background()
+	c := StartCluster(t, 1)
+	client := c.Client()
+	defer client.Close()
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		if err := client.Set(ctx, key, key, 0).Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	var masters atomic.Int64
+	err := client.ForEachMaster(ctx, func(context.Context, *redis.Client) error { masters.Add(1); return nil })
+	if err != nil || masters.Load() != 3 {
+		t.Errorf("%d masters, %v", masters.Load(), err)
+	}
+	if len(c.Replicas) != 3 {
+		t.Errorf("%d replicas", len(c.Replicas))
 	}
 }

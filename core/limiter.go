@@ -62,6 +62,9 @@ func NewLimiter(store Store, policies ...Policy) (*Limiter, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Lease > 0 && len(policies) > 1 {
+			return nil, invalid("policy %q has a lease, which is not all or nothing beside others: give it a limiter of its own", b.terms.Policy)
+		}
 		for _, other := range l.policies {
 			if other.terms.Policy == b.terms.Policy {
 				return nil, invalid("two policies named %q in one limiter: name them apart with Named", b.terms.Policy)

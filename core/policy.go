@@ -44,6 +44,11 @@ type Policy struct {
 	// LimitFor chooses a limit for each request, a plan per tenant. Nil: Limit.
 	LimitFor func(Request) (Limit, error)
 
+	// Lease is how many units an instance takes ahead in one call of a store over a
+	// network, to hand them out itself: for very hot keys. Zero: none. It is for the
+	// fixed window and the token bucket, in a limiter of one policy. See Leasing.
+	Lease int64
+
 	// OnExcess is what a request meets that the limit does not admit.
 	OnExcess Action
 	// DryRun decides, counts and reports, and never refuses.
@@ -223,6 +228,24 @@ func (p Policy) LocalShare(instances int) Policy {
 		panic("ratelimit: instances " + strconv.Itoa(instances) + ": give 1 or more")
 	}
 	p.Instances = instances
+	return p.mustBeLegal()
+}
+
+// Leasing makes an instance take units ahead in one call of a store over a network,
+// and hand them out itself, for keys so hot that a call for each request is too
+// much. What is not used goes back after a second, and when the store is closed.
+//
+// The fixed window stays exact. With the token bucket, in any time T at most burst +
+// rate x T + what is out on lease pass: units times the number of instances. What it
+// costs: while one instance holds units that it does not need, another may refuse a
+// client, up to units for each of the others; and a reset or block by another
+// instance shows when the lease is used up. The other algorithms, and limiters of
+// several policies, refuse it. The store in memory needs none and ignores it.
+func (p Policy) Leasing(units int64) Policy {
+	if units == 0 {
+		panic("ratelimit: lease 0: give 1 or more, or leave it out")
+	}
+	p.Lease = units
 	return p.mustBeLegal()
 }
 

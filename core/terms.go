@@ -53,6 +53,8 @@ type Terms struct {
 	Tick int64
 	// Period is W, and Interval S, in ticks. Intervals is B.
 	Period, Interval, Intervals int64
+	// Lease is how many units an instance may take ahead; 0: none.
+	Lease int64
 	// LongestWait is M in whole ticks given in microseconds; negative: none.
 	LongestWait int64
 
@@ -109,9 +111,25 @@ func (t *Terms) measure(p Policy) error {
 			t.Limit, max(t.Count, t.Capacity), t.Limit.Period)
 	}
 	t.Period, t.Interval = period/t.Tick, interval/t.Tick
+	if err := t.lease(p.Lease); err != nil {
+		return err
+	}
 	if p.LongestWait > 0 && p.OnExcess != Hold {
 		t.LongestWait = floorTo(p.LongestWait.Microseconds(), t.Tick)
 	}
+	return nil
+}
+
+func (t *Terms) lease(units int64) error {
+	switch {
+	case units == 0:
+		return nil
+	case units < 0:
+		return invalid("policy lease %d: give 1 or more, or 0 for none", units)
+	case t.Algorithm != FixedWindow && t.Algorithm != TokenBucket:
+		return invalid("policy lease %d: the %v has none; choose FixedWindow or TokenBucket, or leave it out", units, t.Algorithm)
+	}
+	t.Lease = min(units, t.Capacity) // a limit chosen for a request can be smaller
 	return nil
 }
 

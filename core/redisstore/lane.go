@@ -26,8 +26,9 @@ const (
 // its caller's goroutine. Those that come while calls are in flight wait, and go
 // together as soon as one is back, or after longestHold: a slow call holds nobody.
 type lane struct {
-	store *Store
-	to    server
+	store   *Store
+	to      server
+	breaker breaker
 
 	mu      sync.Mutex
 	waiting []*waiter   // protected by mu
@@ -36,7 +37,7 @@ type lane struct {
 }
 
 func newLane(s *Store, to server) *lane {
-	l := &lane{store: s, to: to}
+	l := &lane{store: s, to: to, breaker: newBreaker()}
 	l.hurry = time.AfterFunc(time.Hour, l.sendLate)
 	l.hurry.Stop() // until somebody waits
 	return l
@@ -48,7 +49,7 @@ func (l *lane) take(ctx context.Context, v verb, slot uint16, asks []core.Ask) e
 	if l.flying < usualFlying && len(l.waiting) == 0 {
 		l.flying++
 		l.mu.Unlock()
-		err := l.store.takeAlone(ctx, v, l.to, time.Time{}, asks)
+		err := l.store.takeAlone(ctx, v, l, time.Time{}, asks)
 		if batch := l.land(); batch != nil {
 			go l.fly(batch)
 		}
@@ -144,7 +145,7 @@ func (l *lane) carry(batch []*waiter) {
 	for i, together := range slots {
 		calls[i] = l.store.takeCall(together[0].verb, clock, asksOf(together))
 	}
-	err := l.store.run(ctx, l.to, calls)
+	err := l.store.run(ctx, l, calls)
 	for i, together := range slots {
 		switch {
 		case err != nil:

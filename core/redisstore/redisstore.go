@@ -35,6 +35,8 @@ type Store struct {
 	timeout time.Duration
 	runner
 	lines
+	denials denials
+	leases  leases
 
 	spread bool     // over several servers
 	home   *lane    // to the client itself
@@ -72,6 +74,18 @@ func Timeout(longest time.Duration) Option {
 	return func(s *Store) { s.timeout = longest }
 }
 
+// RememberRefusals is how long a refusal is remembered here at most, so that a client
+// that hammers a closed limit costs the server one call in that time. What another
+// instance resets, refunds or raises shows after it; what this one does shows at
+// once. The policies that such a refusal does not ask are reported as Unasked. The
+// default is a second; 0 switches it off. It panics below 0.
+func RememberRefusals(longest time.Duration) Option {
+	if longest < 0 {
+		panic(fmt.Sprintf("ratelimit: redis RememberRefusals %v: give a time, or 0 for none", longest))
+	}
+	return func(s *Store) { s.denials.longest = longest }
+}
+
 // New makes a store over a client of go-redis. It does not speak to the server. The
 // client stays the caller's to close. With its ContextTimeoutEnabled set, a
 // decision saves a goroutine. It panics on a nil client.
@@ -80,6 +94,7 @@ func New(client redis.UniversalClient, options ...Option) *Store {
 		panic("ratelimit: redisstore.New(nil): give a client, as from redis.NewClient")
 	}
 	s := &Store{prefix: defaultPrefix, timeout: defaultTimeout, runner: newRunner(client)}
+	s.denials.longest = time.Second
 	for _, option := range options {
 		option(s)
 	}
@@ -88,7 +103,29 @@ func New(client redis.UniversalClient, options ...Option) *Store {
 		s.spread = true
 	}
 	s.home = newLane(s, client)
+	s.leases.server = s
 	return s
+}
+
+// Close gives back what is on lease. The client stays the caller's to close.
+func (s *Store) Close() error {
+	s.leases.giveBack(time.Time{})
+	return nil
+}
+
+// DenialHits is the number of requests that were refused from memory, without a
+// call of the server: see [RememberRefusals].
+func (s *Store) DenialHits() int64 { return s.denials.hits.Load() }
+
+// BreakerOpen reports whether requests are kept from a server, or from one of
+// several, because it has not answered lately.
+func (s *Store) BreakerOpen() bool {
+	open := s.home.breaker.isOpen()
+	s.lanes.Range(func(_, known any) bool {
+		open = open || known.(*lane).breaker.isOpen()
+		return !open
+	})
+	return open
 }
 
 // isNil sees a nil *redis.Client in the interface, too.
@@ -98,18 +135,14 @@ func isNil(client redis.UniversalClient) bool {
 }
 
 // Take implements [core.Store]. Beside what the server says, the errors are
-// [ErrTimeout], [ErrBusy] and the cause of the caller's context.
+// [ErrTimeout], [ErrBusy], [ErrAway] and the cause of the caller's context.
 func (s *Store) Take(ctx context.Context, now time.Time, asks []core.Ask) error {
-	return s.take(ctx, now, asks)
-}
-
-func (s *Store) take(ctx context.Context, now time.Time, asks []core.Ask) error {
 	var one [1]core.Ask
 	named := append(one[:0], asks...)
 	for i := range named {
 		named[i].Key = s.key(named[i].Terms, named[i].Key)
 	}
-	if err := s.takeNamed(ctx, now, named); err != nil {
+	if err := s.takeShort(ctx, now, named); err != nil {
 		return err
 	}
 	for i := range asks {
@@ -118,7 +151,36 @@ func (s *Store) take(ctx context.Context, now time.Time, asks []core.Ask) error 
 	return nil
 }
 
-// takeNamed is take where an ask's key is the name of its state.
+// takeShort spares the server what is known here: refusals, and units on lease. Where
+// a test passes the time in, nothing is.
+func (s *Store) takeShort(ctx context.Context, now time.Time, asks []core.Ask) error {
+	if !now.IsZero() || s.denials.longest == 0 || len(asks) > mostMarks {
+		return s.takeNamed(ctx, now, asks)
+	}
+	began := time.Now()
+	marks, refused := s.denials.refuse(asks, began)
+	if refused {
+		return nil
+	}
+	var err error
+	if a := &asks[0]; len(asks) == 1 && a.Terms.Lease > 0 && a.Cost > 0 {
+		err = s.leases.take(ctx, a)
+	} else {
+		err = s.takeNamed(ctx, now, asks)
+	}
+	if err == nil {
+		s.denials.learn(asks, began, marks)
+	}
+	return err
+}
+
+// changed is called when this instance has changed a key otherwise than by a request.
+func (s *Store) changed(name string) {
+	s.denials.forget(name)
+	s.leases.forget(name)
+}
+
+// takeNamed is Take where an ask's key is the name of its state.
 func (s *Store) takeNamed(ctx context.Context, now time.Time, asks []core.Ask) error {
 	if len(asks) == 0 {
 		return nil
@@ -144,12 +206,12 @@ func (s *Store) takeTogether(ctx context.Context, v verb, now time.Time, at plac
 	if now.IsZero() {
 		return at.lane.take(ctx, v, at.slot, asks)
 	}
-	return s.takeAlone(ctx, v, at.lane.to, now, asks)
+	return s.takeAlone(ctx, v, at.lane, now, asks)
 }
 
 // takeAlone decides in a call of its own.
-func (s *Store) takeAlone(ctx context.Context, v verb, to server, now time.Time, asks []core.Ask) error {
-	words, err := s.runOne(ctx, s.timeout, to, s.takeCall(v, micros(now), [][]core.Ask{asks}))
+func (s *Store) takeAlone(ctx context.Context, v verb, on *lane, now time.Time, asks []core.Ask) error {
+	words, err := s.runOne(ctx, s.timeout, on, s.takeCall(v, micros(now), [][]core.Ask{asks}))
 	if err != nil {
 		return err
 	}
@@ -173,6 +235,14 @@ func (s *Store) Adjust(ctx context.Context, now time.Time, asks []core.Ask, actu
 	if len(changed) == 0 {
 		return nil
 	}
+	return s.adjustNamed(ctx, now, changed, units)
+}
+
+// adjustNamed is Adjust where an ask's key is the name of its state.
+func (s *Store) adjustNamed(ctx context.Context, now time.Time, changed []core.Ask, units []int64) error {
+	for _, a := range changed {
+		defer s.denials.forget(a.Key)
+	}
 	groups, err := s.groupsOf(ctx, changed)
 	if err != nil {
 		return err
@@ -193,24 +263,26 @@ func (s *Store) adjustTogether(ctx context.Context, now time.Time, at place, ask
 		// A debt never passes twice the capacity.
 		args = append(args, i+1, a.Charged, min(actual[i], a.Charged+2*a.Terms.Capacity), a.ChargedAt, a.Turn)
 	}
-	return s.act(ctx, at.lane.to, args)
+	return s.act(ctx, at.lane, args)
 }
 
 // Reset implements [core.Store].
 func (s *Store) Reset(ctx context.Context, terms *core.Terms, key string) error {
 	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
-	return s.act(ctx, s.client, append(s.header("reset", time.Time{}, asks), 1))
+	defer s.changed(asks[0].Key)
+	return s.act(ctx, s.home, append(s.header("reset", time.Time{}, asks), 1))
 }
 
 // Block implements [core.Store].
 func (s *Store) Block(ctx context.Context, now time.Time, terms *core.Terms, key string, length time.Duration) error {
 	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
-	return s.act(ctx, s.client, append(s.header("block", now, asks), 1, max(0, length.Microseconds())))
+	defer s.changed(asks[0].Key)
+	return s.act(ctx, s.home, append(s.header("block", now, asks), 1, max(0, length.Microseconds())))
 }
 
 // act runs a verb that replies nothing but that it was done.
-func (s *Store) act(ctx context.Context, to server, args []any) error {
-	words, err := s.runOne(ctx, s.timeout, to, &call{args: args})
+func (s *Store) act(ctx context.Context, on *lane, args []any) error {
+	words, err := s.runOne(ctx, s.timeout, on, &call{args: args})
 	if err != nil {
 		return err
 	}

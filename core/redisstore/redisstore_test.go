@@ -56,6 +56,15 @@ func newStore(t testing.TB, client redis.UniversalClient, options ...redisstore.
 	return redisstore.New(client, all...)
 }
 
+// newStoreLike is another instance's store: of the same keys, over a client of its own.
+func newStoreLike(t testing.TB, like *redisstore.Store) *redisstore.Store {
+	t.Helper()
+	client := redisstore.Client(like).(*redis.Client)
+	other := redis.NewClient(client.Options())
+	t.Cleanup(func() { other.Close() })
+	return redisstore.New(other, redisstore.Prefix(redisstore.PrefixOf(like)), redisstore.Timeout(patience))
+}
+
 func newLimiter(t testing.TB, store core.Store, policies ...core.Policy) *core.Limiter {
 	t.Helper()
 	limiter, err := core.NewLimiter(store, policies...)

@@ -71,24 +71,26 @@ func prompt(client redis.UniversalClient) bool {
 	return false
 }
 
-// run makes calls of one server. An error is that of all of them, which are then not
-// to be read; else each has its own.
-func (r runner) run(ctx context.Context, to server, calls []*call) error {
+// run makes calls on a lane. An error is that of all of them, which are then not to be
+// read; else each has its own.
+func (r runner) run(ctx context.Context, on *lane, calls []*call) error {
 	if ctx.Err() != nil {
 		return explain(ctx, ctx.Err())
 	}
-	if r.prompt {
-		r.evaluate(ctx, to, calls)
-		return nil
-	}
-	return r.aside(ctx, to, calls)
+	return on.breaker.run(ctx, calls, func() error {
+		if r.prompt {
+			r.evaluate(ctx, on.to, calls)
+			return nil
+		}
+		return r.aside(ctx, on.to, calls)
+	})
 }
 
 // runOne makes one call within a time, and gives its reply.
-func (r runner) runOne(ctx context.Context, timeout time.Duration, to server, c *call) ([]int64, error) {
+func (r runner) runOne(ctx context.Context, timeout time.Duration, on *lane, c *call) ([]int64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 	defer cancel()
-	if err := r.run(ctx, to, []*call{c}); err != nil {
+	if err := r.run(ctx, on, []*call{c}); err != nil {
 		return nil, err
 	}
 	if c.err != nil {
@@ -126,7 +128,7 @@ func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if errors.Is(err, ErrTimeout) || errors.Is(err, ErrBusy) {
+	if errors.Is(err, ErrTimeout) || errors.Is(err, ErrBusy) || errors.Is(err, ErrAway) {
 		return err
 	}
 	return fmt.Errorf("ratelimit: redis: %w", err)

@@ -83,7 +83,7 @@ func concurrent(t *testing.T, store core.Store) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			admitted := crowd(t, limiter, 150)
+			admitted := crowd(t, limiter, 150, "k", p.Name)
 			// A boundary of the fixed window may pass in between.
 			if admitted != 100 && !(p.Algorithm == core.FixedWindow && admitted == 150) {
 				t.Errorf("%d of 150 admitted at a limit of 100", admitted)
@@ -99,8 +99,8 @@ func concurrent(t *testing.T, store core.Store) {
 	}
 }
 
-func crowd(t *testing.T, limiter *core.Limiter, size int) int {
-	name := limiter.Policies()[0].Name
+// crowd asks from so many goroutines at once, and counts who is admitted.
+func crowd(t *testing.T, limiter *core.Limiter, size int, keys ...string) int {
 	var admitted atomic.Int64
 	var ready, done sync.WaitGroup
 	gate := make(chan struct{})
@@ -111,7 +111,7 @@ func crowd(t *testing.T, limiter *core.Limiter, size int) int {
 			defer done.Done()
 			ready.Done()
 			<-gate
-			r, err := limiter.Take(context.Background(), "k", name)
+			r, err := limiter.Take(context.Background(), keys...)
 			if err != nil {
 				t.Error(err)
 			}

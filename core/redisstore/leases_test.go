@@ -1,0 +1,111 @@
+package redisstore_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/core/storetest"
+	"github.com/ratelimit-go/ratelimit/internal/redistest"
+)
+
+func leased() []core.Policy {
+	return []core.Policy{
+		core.PerHour(1000).FixedWindow().Named("fixed").Leasing(100),
+		core.Per(1000, 1000*time.Hour).TokenBucket(1000).Named("token").Leasing(100),
+	}
+}
+
+func TestALeaseSparesCallsAndAdmitsNoMore(t *testing.T) {
+	own := redistest.Start(t)
+	for _, p := range leased() {
+		t.Run(p.Name, func(t *testing.T) {
+			first := newStore(t, own.Client())
+			second := newStoreLike(t, first)
+			before := evalshas(t, own.Client())
+			var admitted atomic.Int64
+			var done sync.WaitGroup
+			for i := range 32 {
+				l := newLimiter(t, []*redisstore.Store{first, second}[i%2], p)
+				done.Go(func() {
+					for range 100 {
+						if r := mustTake(t, l, 1, "hot"); r.Allowed {
+							admitted.Add(1)
+						}
+					}
+				})
+			}
+			done.Wait()
+			if n := admitted.Load(); n > 1000 || n < 1000-100 {
+				t.Errorf("two instances admitted %d of 3200 at a limit of 1000", n)
+			}
+			if calls := evalshas(t, own.Client()) - before; calls > 400 {
+				t.Errorf("%d calls for %d admissions", calls, admitted.Load())
+			}
+		})
+	}
+}
+
+func TestWhatIsUnusedGoesBack(t *testing.T) {
+	for _, p := range leased() {
+		t.Run(p.Name, func(t *testing.T) {
+			first := newStore(t, server.Client())
+			second := newStoreLike(t, first)
+			mustTake(t, newLimiter(t, first, p), 1, "k")
+			bare := p
+			bare.Lease = 0
+			l := newLimiter(t, second, bare)
+			peek := func() int64 {
+				r := mustTake(t, l, 0, "k")
+				return r.Decision(0).Remaining
+			}
+			if left := peek(); left != 900 {
+				t.Errorf("100 are out on lease, %d remain", left)
+			}
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if left := peek(); left != 999 {
+				t.Errorf("one was used, %d remain", left)
+			}
+			mustTake(t, newLimiter(t, first, p), 1, "idle")
+			for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+				if r := mustTake(t, l, 0, "idle"); r.Decision(0).Remaining == 999 {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatal("an idle lease is not given back")
+				}
+			}
+		})
+	}
+}
+
+// TestALeaseEndsWithItsWindow: on the server's clock, in short windows.
+func TestALeaseEndsWithItsWindow(t *testing.T) {
+	const limit, window = 50, 200 * time.Millisecond
+	l := newLimiter(t, newStore(t, server.Client()), core.Per(limit, window).FixedWindow().Named("p").Leasing(20))
+	admitted := map[int64]int{}
+	for began := time.Now(); time.Since(began) < 5*window; {
+		before := time.Now().UnixMicro() / window.Microseconds()
+		r := mustTake(t, l, 1, "k")
+		if after := time.Now().UnixMicro() / window.Microseconds(); r.Allowed && before == after {
+			admitted[after]++
+		}
+	}
+	for number, n := range admitted {
+		if n > limit {
+			t.Errorf("%d admitted in window %d at a limit of %d", n, number, limit)
+		}
+	}
+	if len(admitted) < 4 {
+		t.Errorf("admitted in %d windows only", len(admitted))
+	}
+}
+
+func TestTheSafetyOfLeases(t *testing.T) {
+	storetest.RunSafety(t, func(t testing.TB) core.Store { return newStore(t, server.Client()) }, leased()...)
+}

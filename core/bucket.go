@@ -48,8 +48,8 @@ func (bucket) save(t *Terms, s state, since, used int64) {
 	s.words[0], s.words[1] = since<<2|tickCode(t.Tick), used
 }
 
-// drained is the use at at. After a long time the product needs more than 64 bits.
-func (b bucket) drained(t *Terms, s state, at int64) int64 {
+// level is the use at at. After a long time the product needs more than 64 bits.
+func (b bucket) level(t *Terms, s state, at int64) int64 {
 	since, used := b.load(t, s)
 	if at <= since {
 		return used
@@ -71,35 +71,35 @@ func (b bucket) life(t *Terms, s state) int64 {
 	return ceilDiv(used, t.Count)
 }
 
-// wait is the time until n units fit beside a use.
-func (bucket) wait(t *Terms, used, n int64) int64 {
-	over := used + (n-t.Capacity)*t.Period
+func (bucket) fit(t *Terms, _ state, _, level, n int64) (wait, delay int64) {
+	over := level + (n-t.Capacity)*t.Period
 	if over <= 0 {
-		return 0
+		return 0, 0
 	}
-	return ceilDiv(over, t.Count)
+	return ceilDiv(over, t.Count), 0
 }
 
-func (b bucket) add(t *Terms, s state, at, n int64) {
-	b.save(t, s, at, b.drained(t, s, at)+n*t.Period)
+func (b bucket) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
+	then = level + n*t.Period
+	b.save(t, s, at, then)
+	return then, 0
 }
 
-// fill adds debt, and fills to exactly twice the capacity at most.
-func (b bucket) fill(t *Terms, s state, at, n int64) {
+// owe fills to exactly twice the capacity at most.
+func (b bucket) owe(t *Terms, s state, at, level, n int64) {
 	most := 2 * t.Capacity
-	b.save(t, s, at, min(b.drained(t, s, at)+min(n, most)*t.Period, most*t.Period))
+	b.save(t, s, at, min(level+min(n, most)*t.Period, most*t.Period))
 }
 
-// take takes n units off what is used now, even if those have drained since. The
+// refund takes n units off what is used now, even if those have drained since. The
 // time stays that of the last charge.
-func (b bucket) take(t *Terms, s state, n int64) {
+func (b bucket) refund(t *Terms, s state, n, _, _ int64) {
 	since, used := b.load(t, s)
 	b.save(t, s, since, max(0, used-n*t.Period))
 }
 
-func (b bucket) report(t *Terms, s state, at int64) (remaining, reset int64) {
-	used := b.drained(t, s, at)
-	return max(0, t.Capacity*t.Period-used) / t.Period, ceilDiv(used, t.Count)
+func (bucket) report(t *Terms, _ state, _, level int64) (remaining, reset int64) {
+	return max(0, t.Capacity*t.Period-level) / t.Period, ceilDiv(level, t.Count)
 }
 
 func (bucket) forget(s state) { clear(s.words) }

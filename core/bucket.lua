@@ -29,7 +29,7 @@ end
 --- life
 life = ceil(used / count)
 
---- view: compared before it is multiplied, since a long time would pass 2^53
+--- level: compared before it is multiplied, since a long time would pass 2^53
 level = used
 if at > since then
   if at - since >= used / count then

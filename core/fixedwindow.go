@@ -24,40 +24,38 @@ func (fixedWindow) since(t *Terms, s state) (at int64, counts bool) {
 
 func (fixedWindow) life(t *Terms, _ state) int64 { return t.Period }
 
-// count is what the window at at counts.
-func (fixedWindow) count(t *Terms, s state, at int64) int64 {
+func (fixedWindow) level(t *Terms, s state, at int64) int64 {
 	if s.words[0] != at/t.Period {
 		return 0
 	}
 	return s.words[1]
 }
 
-func (w fixedWindow) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
-	if w.count(t, s, at)+n <= t.Count {
+func (fixedWindow) fit(t *Terms, _ state, at, level, n int64) (wait, delay int64) {
+	if level+n <= t.Count {
 		return 0, 0
 	}
 	return t.Period - at%t.Period, 0
 }
 
-func (w fixedWindow) charge(t *Terms, s state, at, n int64) int64 {
-	s.words[0], s.words[1] = at/t.Period, w.count(t, s, at)+n
-	return 0
+func (fixedWindow) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
+	s.words[0], s.words[1] = at/t.Period, level+n
+	return level + n, 0
 }
 
-func (w fixedWindow) owe(t *Terms, s state, at, n int64) {
-	w.charge(t, s, at, min(n, max(0, 2*t.Count-w.count(t, s, at))))
+func (w fixedWindow) owe(t *Terms, s state, at, level, n int64) {
+	w.charge(t, s, at, level, min(n, max(0, 2*t.Count-level)))
 }
 
-func (w fixedWindow) refund(t *Terms, s state, _, n, charged, _ int64) {
-	s.words[1] -= min(n, w.count(t, s, charged))
+func (w fixedWindow) refund(t *Terms, s state, n, charged, _ int64) {
+	s.words[1] -= min(n, w.level(t, s, charged))
 }
 
-func (w fixedWindow) report(t *Terms, s state, at int64) (remaining, reset int64) {
-	count := w.count(t, s, at)
-	if count == 0 {
+func (fixedWindow) report(t *Terms, _ state, at, level int64) (remaining, reset int64) {
+	if level == 0 {
 		return t.Count, 0
 	}
-	return max(0, t.Count-count), t.Period - at%t.Period
+	return max(0, t.Count-level), t.Period - at%t.Period
 }
 
 func (fixedWindow) forget(s state) { clear(s.words) }

@@ -16,7 +16,7 @@ end
 --- life
 life = period
 
---- view
+--- level
 k, level = floor(at / period), 0
 if window == k then
   level = counted

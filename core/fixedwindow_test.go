@@ -20,11 +20,11 @@ func TestFixedWindow(t *testing.T) {
 func TestFixedWindowKeepsUseBelowTwiceTheLimit(t *testing.T) {
 	terms, _ := Per(3, 10*time.Second).FixedWindow().Terms(Limit{Count: 3, Period: 10 * time.Second})
 	kept := state{words: make([]int64, 2)}
-	fixedWindow{}.owe(terms, kept, 5, 1<<60)
+	fixedWindow{}.owe(terms, kept, 5, 0, 1<<60)
 	if got := kept.words[1]; got != 6 {
 		t.Errorf("a huge debt counts %d, want twice the limit, 6", got)
 	}
-	fixedWindow{}.refund(terms, kept, 5, 2, 5+terms.Period, 0)
+	fixedWindow{}.refund(terms, kept, 2, 5+terms.Period, 0)
 	if got := kept.words[1]; got != 6 {
 		t.Errorf("a refund of another window took something off: %d", got)
 	}

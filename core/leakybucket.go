@@ -22,29 +22,28 @@ type leakyBucket struct{ bucket }
 
 func (leakyBucket) words(*Terms) int { return 3 }
 
-func (b leakyBucket) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
-	level := b.drained(t, s, at)
-	wait = b.wait(t, level, n)
+func (b leakyBucket) fit(t *Terms, s state, at, level, n int64) (wait, delay int64) {
+	wait, _ = b.bucket.fit(t, s, at, level, n)
 	if !t.Police {
 		delay = ceilDiv(level, t.Count)
 	}
 	return wait, delay
 }
 
-func (b leakyBucket) charge(t *Terms, s state, at, n int64) (turn int64) {
-	b.add(t, s, at, n)
+func (b leakyBucket) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
+	then, _ = b.bucket.charge(t, s, at, level, n)
 	s.words[2]++
-	return s.words[2]
+	return then, s.words[2]
 }
 
-func (b leakyBucket) owe(t *Terms, s state, at, n int64) {
-	b.fill(t, s, at, n)
+func (b leakyBucket) owe(t *Terms, s state, at, level, n int64) {
+	b.bucket.owe(t, s, at, level, n)
 	s.words[2]++
 }
 
-func (b leakyBucket) refund(t *Terms, s state, _, n, charged, turn int64) {
+func (b leakyBucket) refund(t *Terms, s state, n, charged, turn int64) {
 	since, _ := b.load(t, s)
 	if t.Police || turn == s.words[2] && charged == since {
-		b.take(t, s, n)
+		b.bucket.refund(t, s, n, charged, turn)
 	}
 }

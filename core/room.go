@@ -19,17 +19,21 @@ type arithmetic interface {
 	since(t *Terms, s state) (at int64, counts bool)
 	// life is the reset time of a state that counts something, read at its time.
 	life(t *Terms, s state) int64
+	// level is what the state counts at at: in units, or for the buckets in units x W.
+	// What follows is given it, so that it is found once.
+	level(t *Terms, s state, at int64) int64
 	// fit is the wait until n units (1 to the capacity) fit, 0 if they do at at,
 	// and the delay of a shaping queue.
-	fit(t *Terms, s state, at, n int64) (wait, delay int64)
-	// charge adds n units at at, fit or not, and gives the turn they take.
-	charge(t *Terms, s state, at, n int64) (turn int64)
+	fit(t *Terms, s state, at, level, n int64) (wait, delay int64)
+	// charge adds n units at at, fit or not, and gives the level then and the turn
+	// that they take.
+	charge(t *Terms, s state, at, level, n int64) (then, turn int64)
 	// owe adds at most n units as debt, while use stays within twice the capacity.
-	owe(t *Terms, s state, at, n int64)
+	owe(t *Terms, s state, at, level, n int64)
 	// refund takes off n units that were charged at charged (ticks) as turn.
-	refund(t *Terms, s state, at, n, charged, turn int64)
+	refund(t *Terms, s state, n, charged, turn int64)
 	// report is what remains at at, and the time until the state counts nothing.
-	report(t *Terms, s state, at int64) (remaining, reset int64)
+	report(t *Terms, s state, at, level int64) (remaining, reset int64)
 	// forget makes the state as if never seen.
 	forget(s state)
 }
@@ -53,6 +57,7 @@ type state struct {
 // verdict is one evaluation of a state.
 type verdict struct {
 	at, ahead    int64 // the time that decides, and how far it is ahead of the clock
+	level        int64 // what the state counts then
 	forgotten    bool  // the state is as if never seen
 	allowed      bool
 	never        bool
@@ -69,13 +74,16 @@ func (v *verdict) evaluate(t *Terms, s state, now, n, longest, blockedFor int64)
 		if at > now && !v.forgotten { // the clock has stepped back: the state's time decides
 			v.at, v.ahead = at, at-now
 		}
+		if !v.forgotten {
+			v.level = t.room.level(t, s, v.at)
+		}
 	}
 	if n > t.Capacity {
 		v.never = true
 		return
 	}
 	if n > 0 && !v.forgotten {
-		v.retry, v.delay = t.room.fit(t, s, v.at, n)
+		v.retry, v.delay = t.room.fit(t, s, v.at, v.level, n)
 	}
 	if v.retry > 0 {
 		v.retry += v.ahead
@@ -92,7 +100,7 @@ func (v *verdict) evaluate(t *Terms, s state, now, n, longest, blockedFor int64)
 
 // report is what remains in a state that counts, and when it resets on the clock.
 func (t *Terms) report(s state, v *verdict) (remaining, reset int64) {
-	remaining, reset = t.room.report(t, s, v.at)
+	remaining, reset = t.room.report(t, s, v.at, v.level)
 	if reset > 0 {
 		reset += v.ahead
 	}

@@ -143,7 +143,7 @@ local function run()
 
         local never, retry, delay = cost > capacity or capacity == 0, 0, 0
         if capacity > 0 then
-          -- room: view
+          -- room: level
         end
         if not never then
           if cost > 0 then
@@ -194,7 +194,7 @@ local function run()
               local less, charged, mine = -more, floor(ARGV[ask + 3] / tick), ARGV[ask + 4] + 0
               -- room: refund
             end
-            -- room: view
+            -- room: level
           else
             local length = ARGV[ask + 1] + 0
             from, till, blocked, text = us, nil, 0, value

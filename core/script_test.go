@@ -36,7 +36,7 @@ func withoutPatterns(code string) string {
 func TestRoomsHaveTheirTwins(t *testing.T) {
 	for algorithm, lua := range scriptRooms {
 		parts := luaParts(lua)
-		for _, name := range []string{"forget", "life", "fit", "charge", "owe", "refund", "report"} {
+		for _, name := range []string{"forget", "life", "level", "fit", "charge", "owe", "refund", "report"} {
 			if parts[name] == "" {
 				t.Errorf("%s.lua has no %s", rooms[algorithm].name, name)
 			}

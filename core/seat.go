@@ -79,7 +79,7 @@ func (s *seat) decide(a *Ask, charge bool, at instant) {
 	a.Answer = Answer{Allowed: s.allowed, Never: s.never, Blocked: s.blockedFor > 0 && !s.never}
 	charge = charge && s.allowed && a.Cost > 0
 	if charge {
-		a.Turn = t.room.charge(t, s.open(t), s.at, a.Cost)
+		s.level, a.Turn = t.room.charge(t, s.open(t), s.at, s.level, a.Cost)
 		a.Charged, a.ChargedAt = a.Cost, s.at*t.Tick
 		a.Delay = t.duration(s.delay)
 	}
@@ -101,12 +101,13 @@ func (s *seat) adjust(a *Ask, actual int64, at instant) {
 	t := a.Terms
 	switch {
 	case actual > a.Charged:
-		t.room.owe(t, s.open(t), s.at, actual-a.Charged)
+		t.room.owe(t, s.open(t), s.at, s.level, actual-a.Charged)
 	case s.forgotten:
 		return
 	default:
-		t.room.refund(t, s.open(t), s.at, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
+		t.room.refund(t, s.open(t), a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
 	}
+	s.level = t.room.level(t, s.table.state(s.number), s.at)
 	_, reset := t.report(s.table.state(s.number), &s.verdict)
 	s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
 }

@@ -1,5 +1,7 @@
 package core
 
+import "math/bits"
+
 // SlidingWindowCounter counts in intervals (1 to 100 for each period, which must
 // divide by them) and weighs the oldest by how much of it the window still
 // covers. One interval is the classic pair of counters; more follow the window
@@ -69,27 +71,21 @@ func (c slidingCounter) full(t *Terms, s state, k int64) (sum int64) {
 	return sum
 }
 
-// room is the whole units that fit beside the estimate at at, below a limit. The
-// oldest interval's part, old x left / S, is rounded up, which leaves the floor
-// of the room. Compared before it is multiplied: old can be far above a lowered
-// limit.
-func (c slidingCounter) room(t *Terms, s state, at, limit int64) int64 {
+// level is the estimate, rounded up to whole units: what remains below a limit is then
+// rounded down. The product of a count far above a lowered limit needs 128 bits.
+func (c slidingCounter) level(t *Terms, s state, at int64) int64 {
 	k, left := at/t.Interval, t.Interval-at%t.Interval
-	old, room := c.count(t, s, k-t.Intervals), limit-c.full(t, s, k)
-	if room <= 0 {
-		return 0
+	full := c.full(t, s, k)
+	over, product := bits.Mul64(uint64(c.count(t, s, k-t.Intervals)), uint64(left))
+	part, rest := bits.Div64(over, product, uint64(t.Interval)) // at most the count
+	if rest > 0 {
+		part++
 	}
-	if old == 0 {
-		return room
-	}
-	if left > room*t.Interval/old {
-		return 0
-	}
-	return room - ceilDiv(old*left, t.Interval)
+	return full + int64(part)
 }
 
-func (c slidingCounter) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
-	if c.room(t, s, at, t.Count) >= n {
+func (c slidingCounter) fit(t *Terms, s state, at, level, n int64) (wait, delay int64) {
+	if level+n <= t.Count {
 		return 0, 0
 	}
 	first := at / t.Interval
@@ -109,32 +105,32 @@ func (c slidingCounter) fit(t *Terms, s state, at, n int64) (wait, delay int64) 
 	}
 }
 
-func (c slidingCounter) charge(t *Terms, s state, at, n int64) int64 {
+func (c slidingCounter) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
 	k := at / t.Interval
 	for i := max(s.words[0]+1, k-t.Intervals); i <= k; i++ {
 		s.words[1+i%(t.Intervals+1)] = 0
 	}
 	s.words[0] = max(s.words[0], k)
 	*c.slot(t, s, k) += n
-	return 0
+	return level + n, 0
 }
 
-func (c slidingCounter) owe(t *Terms, s state, at, n int64) {
-	c.charge(t, s, at, min(n, c.room(t, s, at, 2*t.Count)))
+func (c slidingCounter) owe(t *Terms, s state, at, level, n int64) {
+	c.charge(t, s, at, level, min(n, max(0, 2*t.Count-level)))
 }
 
-func (c slidingCounter) refund(t *Terms, s state, _, n, charged, _ int64) {
+func (c slidingCounter) refund(t *Terms, s state, n, charged, _ int64) {
 	if slot := c.slot(t, s, charged/t.Interval); slot != nil {
 		*slot -= min(n, *slot)
 	}
 }
 
-func (c slidingCounter) report(t *Terms, s state, at int64) (remaining, reset int64) {
+func (c slidingCounter) report(t *Terms, s state, at, level int64) (remaining, reset int64) {
 	newest, ok := c.newest(t, s)
 	if !ok {
 		return t.Count, 0
 	}
-	return c.room(t, s, at, t.Count), max(0, (newest+t.Intervals+1)*t.Interval-at)
+	return max(0, t.Count-level), max(0, (newest+t.Intervals+1)*t.Interval-at)
 }
 
 func (slidingCounter) forget(s state) { clear(s.words) }

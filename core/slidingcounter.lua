@@ -30,7 +30,7 @@ end
 --- life
 life = (intervals + 1) * interval
 
---- view: old can be so far above a lowered limit that its product passes 2^53
+--- level: old can be so far above a lowered limit that its product passes 2^53
 k, level = floor(at / interval), 0
 for i = k - intervals + 1, k do
   level = level + (counts[i] or 0)

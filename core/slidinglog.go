@@ -29,43 +29,40 @@ func (slidingLog) since(t *Terms, s state) (at int64, counts bool) {
 
 func (slidingLog) life(t *Terms, _ state) int64 { return t.Period }
 
-// gone is how many of the oldest entries no longer count at at: those of time e
-// with e <= at - W.
-func (slidingLog) gone(t *Terms, s state, at int64) int64 {
+// level is the entries that count at at: those of time e with e > at - W.
+func (slidingLog) level(t *Terms, s state, at int64) int64 {
 	edge := (at - t.Period + 1) * t.Tick // the first microsecond that counts
-	return s.before(edge)
+	return s.len() - s.before(edge)
 }
 
-func (l slidingLog) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
-	gone := l.gone(t, s, at)
-	excess := s.len() - gone + n - t.Count
+func (slidingLog) fit(t *Terms, s state, at, level, n int64) (wait, delay int64) {
+	excess := level + n - t.Count
 	if excess <= 0 {
 		return 0, 0
 	}
+	gone := s.len() - level
 	return s.entry(gone+excess-1)/t.Tick + t.Period - at, 0
 }
 
-func (l slidingLog) charge(t *Terms, s state, at, n int64) int64 {
-	s.drop(l.gone(t, s, at))
+func (slidingLog) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
+	s.drop(s.len() - level)
 	s.push(at*t.Tick, n)
-	return 0
+	return level + n, 0
 }
 
-func (l slidingLog) owe(t *Terms, s state, at, n int64) {
-	live := s.len() - l.gone(t, s, at)
-	l.charge(t, s, at, min(n, max(0, 2*t.Count-live)))
+func (l slidingLog) owe(t *Terms, s state, at, level, n int64) {
+	l.charge(t, s, at, level, min(n, max(0, 2*t.Count-level)))
 }
 
-func (slidingLog) refund(t *Terms, s state, _, n, charged, _ int64) {
+func (slidingLog) refund(t *Terms, s state, n, charged, _ int64) {
 	s.remove(charged*t.Tick, (charged+1)*t.Tick, n)
 }
 
-func (l slidingLog) report(t *Terms, s state, at int64) (remaining, reset int64) {
-	live := s.len() - l.gone(t, s, at)
-	if live == 0 {
+func (slidingLog) report(t *Terms, s state, at, level int64) (remaining, reset int64) {
+	if level == 0 {
 		return t.Count, 0
 	}
-	return max(0, t.Count-live), s.newest()/t.Tick + t.Period - at
+	return max(0, t.Count-level), s.newest()/t.Tick + t.Period - at
 }
 
 func (slidingLog) forget(s state) { s.drop(s.len()) }

@@ -46,7 +46,7 @@ elseif len > 0 then
   end
 end
 
---- view
+--- level
 local edge = (at - period + 1) * tick -- the first microsecond that counts
 -- room: search
 gone = low

@@ -45,7 +45,7 @@ func (s story) play(t *testing.T) {
 				room.forget(kept)
 				v.forgotten = false
 			}
-			room.charge(terms, kept, v.at, step.cost)
+			v.level, _ = room.charge(terms, kept, v.at, v.level, step.cost)
 			wait = v.delay
 		}
 		remaining := terms.Capacity

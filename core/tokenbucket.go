@@ -20,16 +20,3 @@ func (b tokenBucket) check(t *Terms, p Policy) error {
 }
 
 func (tokenBucket) words(*Terms) int { return 2 }
-
-func (b tokenBucket) fit(t *Terms, s state, at, n int64) (wait, delay int64) {
-	return b.wait(t, b.drained(t, s, at), n), 0
-}
-
-func (b tokenBucket) charge(t *Terms, s state, at, n int64) int64 {
-	b.add(t, s, at, n)
-	return 0
-}
-
-func (b tokenBucket) owe(t *Terms, s state, at, n int64) { b.fill(t, s, at, n) }
-
-func (b tokenBucket) refund(t *Terms, s state, _, n, _, _ int64) { b.take(t, s, n) }

@@ -7,17 +7,17 @@ ERRCHECK = github.com/kisielk/errcheck@v1.30.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
 FUZZTIME ?= 10s
 
-.PHONY: help test redis lint fuzz bench vuln newest
+.PHONY: help test tools lint fuzz bench vuln newest
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-test: redis ## set up and run all tests, with the race detector
+test: tools ## set up and run all tests, with the race detector
 	$(GO) test -race -timeout 15m ./...
 	@for module in $(NESTED); do echo "# $$module"; (cd $$module && $(GO) test -timeout 10m ./...) || exit 1; done
 
-redis: # the tests start redis-server processes of their own
-	@command -v redis-server >/dev/null || sh internal/redistest/install.sh
+tools: # what the tests start: redis-server, prometheus, curl, node
+	@sh internal/redistest/install.sh
 
 lint: ## gofmt, vet, staticcheck, errcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these:"; gofmt -l .; exit 1; }
@@ -33,7 +33,7 @@ fuzz: ## fuzz every parser, FUZZTIME (10s) each
 		done; \
 	done
 
-bench: redis ## compare with other libraries, and write benchmarks/RESULTS.md
+bench: tools ## compare with other libraries, and write benchmarks/RESULTS.md
 	cd benchmarks && $(GO) run .
 
 vuln: ## look for known vulnerabilities (needs the vulnerability database)

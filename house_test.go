@@ -22,12 +22,18 @@ var mayImport = map[string][]string{
 	"headers":         {"core"},
 	"pipeline":        {"core", "keyfuncs", "headers"},
 	"core/redisstore": {"core"},
-	"metrics":         {"core", "pipeline"},
-	"nethttp":         {"core", "keyfuncs", "headers", "pipeline"},
-	"gin":             {"core", "keyfuncs", "headers", "pipeline"},
-	"echo":            {"core", "keyfuncs", "headers", "pipeline"},
-	"fiber":           {"core", "keyfuncs", "headers", "pipeline"},
-	"chi":             {"core", "keyfuncs", "headers", "pipeline", "nethttp"},
+	"metrics":         {"core", "pipeline", "metrics/tally"},
+	"metrics/tally":   {"core", "pipeline"},
+	"debug":           {"core", "keyfuncs", "pipeline", "metrics/tally"},
+
+	"metrics/eventlog":    {"core", "pipeline", "metrics/tally"},
+	"metrics/otelmetrics": {"core", "pipeline", "metrics/tally"},
+
+	"nethttp": {"core", "keyfuncs", "headers", "pipeline"},
+	"gin":     {"core", "keyfuncs", "headers", "pipeline"},
+	"echo":    {"core", "keyfuncs", "headers", "pipeline"},
+	"fiber":   {"core", "keyfuncs", "headers", "pipeline"},
+	"chi":     {"core", "keyfuncs", "headers", "pipeline", "nethttp"},
 }
 
 func goList(t *testing.T, args ...string) []string {

@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -27,67 +28,118 @@ func TestAdapter(t *testing.T) {
 }
 
 func serve(t *testing.T, app adaptertest.App) string {
-	limit := ratelimit.New
-	if app.Options != nil {
-		limit = ratelimit.With(options(*app.Options)).New
-	}
 	router := chi.NewRouter()
-	router.Use(recovered)
-	for _, policies := range app.Global {
-		router.Use(limit(policies...))
-	}
-	for _, route := range app.Routes {
-		inner := router.With()
-		for _, policies := range route.Limits {
-			inner = inner.With(limit(policies...))
-		}
-		inner.Method(route.Method, route.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { route.Handler(call{w, r}) }))
-	}
-	server := httptest.NewServer(router)
-	t.Cleanup(server.Close)
-	return server.URL
+	router.Use(adaptertest.Recovered)
+	b := builder{app, limiter(app)}
+	router.Use(b.outer)
+	router.Use(b.limits(app.Global)...)
+	b.add(router, "", app.Routes, app.Groups)
+	return adaptertest.Listen(t, app, router)
 }
 
-// recovered answers a panic with 500, as chi's own Recoverer does for all but
-// http.ErrAbortHandler.
-func recovered(next http.Handler) http.Handler {
+type wrapper = func(http.Handler) http.Handler
+
+// builder makes routes of an app.
+type builder struct {
+	app   adaptertest.App
+	limit func(...core.Policy) wrapper
+}
+
+// limiter makes middlewares that share the app's options.
+func limiter(app adaptertest.App) func(...core.Policy) wrapper {
+	if app.Options == nil {
+		return ratelimit.New
+	}
+	return ratelimit.With(options(*app.Options)).New
+}
+
+func (b builder) limits(all []adaptertest.Policies) (limits []wrapper) {
+	for _, policies := range all {
+		limits = append(limits, b.limit(policies...))
+	}
+	return limits
+}
+
+// anew is a middleware that is made for each request.
+func (b builder) anew(policies adaptertest.Policies) wrapper {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { limiter(b.app)(policies...)(next).ServeHTTP(w, r) })
+	}
+}
+
+func (b builder) outer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			if recover() != nil {
-				w.WriteHeader(http.StatusInternalServerError)
-			}
-		}()
-		next.ServeHTTP(w, r)
+		c := &call{w, r}
+		if b.app.Outer != nil {
+			b.app.Outer(c)
+		}
+		next.ServeHTTP(w, c.r)
 	})
+}
+
+// add registers routes, and groups as chi's groups or as mounted routers.
+func (b builder) add(router chi.Router, prefix string, routes []adaptertest.Route, groups []adaptertest.Group) {
+	for _, route := range routes {
+		limits := b.limits(route.Limits)
+		if b.app.PerRequest {
+			for i := range limits {
+				limits[i] = b.anew(route.Limits[i])
+			}
+		}
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { route.Handler(&call{w, r}) })
+		if route.Method == adaptertest.AnyMethod {
+			router.With(limits...).Handle(prefix+route.Path, handler)
+			continue
+		}
+		router.With(limits...).Method(route.Method, prefix+route.Path, handler)
+	}
+	for _, group := range groups {
+		if group.Mounted {
+			inner := chi.NewRouter()
+			inner.Use(b.limits(group.Limits)...)
+			b.add(inner, "", group.Routes, group.Groups)
+			router.Mount(prefix+group.Path, inner)
+			continue
+		}
+		router.Group(func(inner chi.Router) {
+			inner.Use(b.limits(group.Limits)...)
+			b.add(inner, prefix+group.Path, group.Routes, group.Groups)
+		})
+	}
 }
 
 func options(o adaptertest.Options) ratelimit.Options {
 	filled := adaptertest.Fill[*http.Request, func(http.ResponseWriter, *http.Request, core.Result), func(http.ResponseWriter, *http.Request, error)](o, ask)
 	if o.OnRefused != nil {
-		filled.OnRefused = func(w http.ResponseWriter, r *http.Request, result core.Result) { o.OnRefused(call{w, r}, result) }
+		filled.OnRefused = func(w http.ResponseWriter, r *http.Request, result core.Result) { o.OnRefused(&call{w, r}, result) }
 	}
 	if o.OnError != nil {
-		filled.OnError = func(w http.ResponseWriter, r *http.Request, err error) { o.OnError(call{w, r}, err) }
+		filled.OnError = func(w http.ResponseWriter, r *http.Request, err error) { o.OnError(&call{w, r}, err) }
 	}
 	return filled
 }
 
 // ask is a call in a hook that only asks.
-func ask(r *http.Request) adaptertest.Call { return call{nil, r} }
+func ask(r *http.Request) adaptertest.Call { return &call{nil, r} }
 
 type call struct {
 	w http.ResponseWriter
 	r *http.Request
 }
 
-func (c call) Context() context.Context    { return c.r.Context() }
-func (c call) Header(name string) string   { return c.r.Header.Get(name) }
-func (c call) Query(name string) string    { return c.r.URL.Query().Get(name) }
-func (c call) Form(name string) string     { return c.r.PostFormValue(name) }
-func (c call) Results() []*core.Result     { return ratelimit.Results(c.r) }
-func (c call) Writer() http.ResponseWriter { return c.w }
+func (c *call) Context() context.Context       { return c.r.Context() }
+func (c *call) SetContext(ctx context.Context) { c.r = c.r.WithContext(ctx) }
+func (c *call) Header(name string) string      { return c.r.Header.Get(name) }
+func (c *call) Query(name string) string       { return c.r.URL.Query().Get(name) }
+func (c *call) Form(name string) string        { return c.r.PostFormValue(name) }
+func (c *call) SetField(name, value string)    { c.w.Header().Set(name, value) }
+func (c *call) Fail(status int)                { http.Error(c.w, "failed", status) }
+func (c *call) Stream(events <-chan string)    { adaptertest.Stream(c.w, events) }
+func (c *call) Upgrade(serve func(net.Conn))   { adaptertest.Upgrade(c.w, serve) }
+func (c *call) Results() []*core.Result        { return ratelimit.Results(c.r) }
+func (c *call) Writer() http.ResponseWriter    { return c.w }
 
-func (c call) Answer(status int, body string) {
+func (c *call) Answer(status int, body string) {
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write([]byte(body))
 }

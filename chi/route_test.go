@@ -14,7 +14,6 @@ import (
 
 	ratelimit "github.com/ratelimit-go/ratelimit/chi"
 	"github.com/ratelimit-go/ratelimit/core"
-	"github.com/ratelimit-go/ratelimit/internal/hostile"
 	"github.com/ratelimit-go/ratelimit/keyfuncs"
 )
 
@@ -125,7 +124,7 @@ func (s *spy) request(t *testing.T, server, method, path string) (status int, co
 	return status, s.counted.Load().(string)
 }
 
-func send(t *testing.T, server, method, path string, lines ...[2]string) (status int) {
+func send(t *testing.T, server, method, path string) (status int) {
 	t.Helper()
 	r, err := http.NewRequest(method, server, nil)
 	if err != nil {
@@ -136,9 +135,6 @@ func send(t *testing.T, server, method, path string, lines ...[2]string) (status
 		t.Fatal(err)
 	}
 	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = target.Path, target.RawPath, target.RawQuery
-	for _, line := range lines {
-		r.Header.Add(line[0], line[1])
-	}
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
@@ -236,31 +232,5 @@ func TestOneBudget(t *testing.T) {
 				t.Errorf("request %d, %s: status %d", i+1, path, status)
 			}
 		}
-	}
-}
-
-// TestHostileClients: each case of the table over real HTTP.
-func TestHostileClients(t *testing.T) {
-	for _, c := range hostile.Clients() {
-		if c.Peer != hostile.LoopbackPeer {
-			continue
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			var got atomic.Value
-			ip := keyfuncs.IP(c.Options()...)
-			router := chi.NewRouter()
-			router.Use(ratelimit.New(core.PerMinute(1).By(func(r core.Request) (string, error) {
-				key, err := ip(r)
-				got.Store(key)
-				return key, err
-			})))
-			router.Get("/", hello)
-			server := httptest.NewServer(router)
-			defer server.Close()
-			send(t, server.URL, "GET", "/", c.Lines...)
-			if got.Load() != c.Want {
-				t.Errorf("key %q, want %q", got.Load(), c.Want)
-			}
-		})
 	}
 }

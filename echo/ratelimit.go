@@ -17,10 +17,12 @@ package ratelimit
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
@@ -52,12 +54,19 @@ func (l *Limits) New(policies ...core.Policy) echo.MiddlewareFunc {
 	path := l.limits.Path(policies...)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			x := &exchange{c: c, shared: l, next: next, HTTP: pipeline.HTTP{Request: c.Request()}}
+			x := exchanges.Get().(*exchange)
+			x.c, x.shared, x.next, x.Request = c, l, next, c.Request()
 			path.Serve(x)
-			return x.err
+			err := x.err
+			*x = exchange{}
+			exchanges.Put(x)
+			return err
 		}
 	}
 }
+
+// exchanges are those that no request uses.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // Key counts by what a function finds in the context, "" or [core.ErrNoKey] for
 // nothing. Used in another framework the key gives an error.
@@ -72,7 +81,6 @@ func Results(c echo.Context) []*core.Result { return pipeline.ResultsFrom(c.Requ
 
 // exchange is Echo's view of one request.
 type exchange struct {
-	pipeline.Visit
 	pipeline.HTTP
 	c      echo.Context
 	shared *Limits
@@ -88,8 +96,8 @@ func (x *exchange) SetContext(ctx context.Context) {
 	x.c.SetRequest(x.Request)
 }
 
-func (x *exchange) SetField(name, value string) {
-	x.SetHTTPField(x.c.Response().Header(), name, value)
+func (x *exchange) SetFields(fields []headers.Field) {
+	x.SetHTTPFields(x.c.Response().Header(), fields)
 }
 
 func (x *exchange) Answer(status int, body string) {

@@ -3,9 +3,9 @@ package ratelimit_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -25,33 +25,90 @@ func TestAdapter(t *testing.T) {
 		User: func(user func(adaptertest.Call) (string, bool)) core.Key {
 			return ratelimit.User(func(c echo.Context) (string, bool) { return user(view(c)) })
 		},
+		ErrorHandler: true,
 	})
 }
 
 func serve(t *testing.T, app adaptertest.App) string {
-	limit := ratelimit.New
-	if app.Options != nil {
-		limit = ratelimit.With(options(*app.Options)).New
-	}
 	e := quiet()
-	e.Use(recovered)
-	for _, policies := range app.Global {
-		e.Use(limit(policies...))
+	e.IPExtractor = echo.ExtractIPFromXFFHeader() // has no say
+	e.HTTPErrorHandler = func(err error, c echo.Context) {
+		if app.Errors != nil {
+			app.Errors.Add(1)
+		}
+		e.DefaultHTTPErrorHandler(err, c)
 	}
-	for _, route := range app.Routes {
-		var limits []echo.MiddlewareFunc
-		for _, policies := range route.Limits {
-			limits = append(limits, limit(policies...))
+	e.Use(recovered, func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if app.Outer != nil {
+				app.Outer(view(c))
+			}
+			return next(c)
+		}
+	})
+	b := builder{app, limiter(app)}
+	e.Use(b.limits(app.Global)...)
+	b.add(e, app.Routes, app.Groups)
+	return adaptertest.Listen(t, app, e)
+}
+
+// builder makes routes of an app.
+type builder struct {
+	app   adaptertest.App
+	limit func(...core.Policy) echo.MiddlewareFunc
+}
+
+// router is what Echo and its groups have in common.
+type router interface {
+	Add(method, path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) *echo.Route
+	Any(path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) []*echo.Route
+	Group(prefix string, middleware ...echo.MiddlewareFunc) *echo.Group
+}
+
+// limiter makes middlewares that share the app's options.
+func limiter(app adaptertest.App) func(...core.Policy) echo.MiddlewareFunc {
+	if app.Options == nil {
+		return ratelimit.New
+	}
+	return ratelimit.With(options(*app.Options)).New
+}
+
+func (b builder) limits(all []adaptertest.Policies) (limits []echo.MiddlewareFunc) {
+	for _, policies := range all {
+		limits = append(limits, b.limit(policies...))
+	}
+	return limits
+}
+
+// anew is a middleware that is made for each request.
+func (b builder) anew(policies adaptertest.Policies) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error { return limiter(b.app)(policies...)(next)(c) }
+	}
+}
+
+func (b builder) add(r router, routes []adaptertest.Route, groups []adaptertest.Group) {
+	for _, route := range routes {
+		limits := b.limits(route.Limits)
+		if b.app.PerRequest {
+			for i := range limits {
+				limits[i] = b.anew(route.Limits[i])
+			}
 		}
 		handler := func(c echo.Context) error {
-			route.Handler(view(c))
-			return nil
+			call := &call{c: c}
+			route.Handler(call)
+			return call.err
 		}
-		e.Add(route.Method, pattern(route.Path), handler, limits...)
+		if route.Method == adaptertest.AnyMethod {
+			r.Any(adaptertest.Pattern(route.Path), handler, limits...)
+			continue
+		}
+		r.Add(route.Method, adaptertest.Pattern(route.Path), handler, limits...)
 	}
-	server := httptest.NewServer(e)
-	t.Cleanup(server.Close)
-	return server.URL
+	for _, group := range groups {
+		b.add(r.Group(adaptertest.Pattern(group.Path), b.limits(group.Limits)...), group.Routes, group.Groups)
+	}
 }
 
 func quiet() *echo.Echo {
@@ -73,41 +130,46 @@ func recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// pattern is "/users/:id" for "/users/{id}".
-func pattern(path string) string {
-	return strings.NewReplacer("{", ":", "}", "").Replace(path)
-}
-
 func options(o adaptertest.Options) ratelimit.Options {
 	filled := adaptertest.Fill[echo.Context, func(echo.Context, core.Result) error, func(echo.Context, error) error](o, view)
 	if o.OnRefused != nil {
 		filled.OnRefused = func(c echo.Context, r core.Result) error {
-			o.OnRefused(view(c), r)
-			return nil
+			call := &call{c: c}
+			o.OnRefused(call, r)
+			return call.err
 		}
 	}
 	if o.OnError != nil {
 		filled.OnError = func(c echo.Context, err error) error {
-			o.OnError(view(c), err)
-			return nil
+			call := &call{c: c}
+			o.OnError(call, err)
+			return call.err
 		}
 	}
 	return filled
 }
 
-func view(c echo.Context) adaptertest.Call { return call{c} }
+func view(c echo.Context) adaptertest.Call { return &call{c: c} }
 
-type call struct{ c echo.Context }
+type call struct {
+	c   echo.Context
+	err error // what the handler or the hook returns
+}
 
-func (c call) Context() context.Context       { return c.c.Request().Context() }
-func (c call) Header(name string) string      { return c.c.Request().Header.Get(name) }
-func (c call) Query(name string) string       { return c.c.QueryParam(name) }
-func (c call) Form(name string) string        { return c.c.FormValue(name) }
-func (c call) Results() []*core.Result        { return ratelimit.Results(c.c) }
-func (c call) Answer(status int, body string) { _ = c.c.String(status, body) }
+func (c *call) Context() context.Context       { return c.c.Request().Context() }
+func (c *call) SetContext(ctx context.Context) { c.c.SetRequest(c.c.Request().WithContext(ctx)) }
+func (c *call) Header(name string) string      { return c.c.Request().Header.Get(name) }
+func (c *call) Query(name string) string       { return c.c.QueryParam(name) }
+func (c *call) Form(name string) string        { return c.c.FormValue(name) }
+func (c *call) SetField(name, value string)    { c.c.Response().Header().Set(name, value) }
+func (c *call) Answer(status int, body string) { _ = c.c.String(status, body) }
+func (c *call) Fail(status int)                { c.err = echo.NewHTTPError(status) }
+func (c *call) Stream(events <-chan string)    { adaptertest.Stream(c.c.Response(), events) }
+func (c *call) Upgrade(serve func(net.Conn))   { adaptertest.Upgrade(c.c.Response(), serve) }
+func (c *call) Results() []*core.Result        { return ratelimit.Results(c.c) }
 
 // Writer is Echo's own, with what handlers reach for below it.
-func (c call) Writer() http.ResponseWriter {
+func (c *call) Writer() http.ResponseWriter {
 	response := c.c.Response()
 	notifier, ok := response.Writer.(http.CloseNotifier) //nolint:staticcheck // old handlers ask for it
 	if !ok {

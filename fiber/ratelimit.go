@@ -36,10 +36,14 @@ package ratelimit
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
@@ -73,11 +77,18 @@ func With(o Options) *Limits {
 func (l *Limits) New(policies ...core.Policy) fiber.Handler {
 	path := l.limits.Path(copying(policies)...)
 	return func(c *fiber.Ctx) error {
-		x := &exchange{limits: l, c: c}
+		x := exchanges.Get().(*exchange)
+		x.limits, x.c = l, c
 		path.Serve(x)
-		return x.err
+		err := x.err
+		*x = exchange{}
+		exchanges.Put(x)
+		return err
 	}
 }
+
+// exchanges are those that no request uses.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // Key counts by what a function finds in the context, "" or [core.ErrNoKey] for
 // nothing. Used in another framework the key gives an error.
@@ -95,19 +106,23 @@ type exchange struct {
 	pipeline.Visit
 	limits *Limits
 	c      *fiber.Ctx
-	form   *pipeline.HTTP // read at the first question
+	query  url.Values     // read at the first question
+	form   *pipeline.HTTP // likewise
 	err    error          // what the middleware returns
 }
 
 func (x *exchange) SetContext(ctx context.Context) { x.c.SetUserContext(ctx) }
 
-func (x *exchange) SetField(name, value string) {
+func (x *exchange) SetFields(fields []headers.Field) {
 	header := &x.c.Response().Header
-	if value == "" {
-		header.Del(name)
-		return
+	for i := range fields {
+		f := &fields[i]
+		if f.Value == "" {
+			header.Del(f.Name)
+			continue
+		}
+		header.SetCanonical(utils.UnsafeBytes(f.Name), utils.UnsafeBytes(f.Value)) // it copies both
 	}
-	header.Set(name, value)
 }
 
 func (x *exchange) Answer(status int, body string) { x.err = x.c.Status(status).SendString(body) }

@@ -1,11 +1,12 @@
 package ratelimit_test
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,35 +28,101 @@ func TestAdapter(t *testing.T) {
 			return ratelimit.User(func(c *fiber.Ctx) (string, bool) { return user(view(c)) })
 		},
 		WithoutWriter: true,
+		ErrorHandler:  true,
 	})
 }
 
 func serve(t *testing.T, app adaptertest.App) string {
-	limit := ratelimit.New
-	if app.Options != nil {
-		limit = ratelimit.With(options(*app.Options)).New
-	}
-	// BREW lets a method without routes come as far as the middleware: what is not
-	// in this list Fiber answers by itself, with 400.
-	router := fiber.New(fiber.Config{
-		DisableStartupMessage: true, RequestMethods: slices.Concat(fiber.DefaultMethods, []string{"BREW"}),
-	})
+	b := builder{app, limiter(app)}
+	router := fiber.New(b.config())
 	router.Use(recover.New())
-	for _, policies := range app.Global {
-		router.Use(limit(policies...))
+	if app.Outer != nil {
+		router.Use(func(c *fiber.Ctx) error {
+			app.Outer(view(c))
+			return c.Next()
+		})
 	}
-	for _, route := range app.Routes {
-		var handlers []fiber.Handler
-		for _, policies := range route.Limits {
-			handlers = append(handlers, limit(policies...))
+	for _, limit := range b.limits(app.Global) {
+		router.Use(limit)
+	}
+	b.add(router, app.Routes, app.Groups)
+	return "http://" + listen(t, router)
+}
+
+// builder makes routes of an app.
+type builder struct {
+	app   adaptertest.App
+	limit func(...core.Policy) fiber.Handler
+}
+
+// config has BREW, which lets a method without routes come as far as the middleware:
+// what is not in this list Fiber answers by itself, with 400.
+func (b builder) config() fiber.Config {
+	return fiber.Config{
+		DisableStartupMessage: true, RequestMethods: slices.Concat(fiber.DefaultMethods, []string{"BREW"}),
+		ProxyHeader:       fiber.HeaderXForwardedFor, // has no say
+		StreamRequestBody: b.app.Streams, DisablePreParseMultipartForm: b.app.Streams,
+		ErrorHandler: func(c *fiber.Ctx, err error) error {
+			if b.app.Errors != nil {
+				b.app.Errors.Add(1)
+			}
+			return fiber.DefaultErrorHandler(c, err)
+		},
+	}
+}
+
+// limiter makes middlewares that share the app's options.
+func limiter(app adaptertest.App) func(...core.Policy) fiber.Handler {
+	if app.Options == nil {
+		return ratelimit.New
+	}
+	return ratelimit.With(options(*app.Options)).New
+}
+
+func (b builder) limits(all []adaptertest.Policies) (limits []fiber.Handler) {
+	for _, policies := range all {
+		limits = append(limits, b.limit(policies...))
+	}
+	return limits
+}
+
+// anew is a middleware that is made for each request.
+func (b builder) anew(policies adaptertest.Policies) fiber.Handler {
+	return func(c *fiber.Ctx) error { return limiter(b.app)(policies...)(c) }
+}
+
+// add registers routes, and groups as Fiber's groups or as mounted apps.
+func (b builder) add(router fiber.Router, routes []adaptertest.Route, groups []adaptertest.Group) {
+	for _, route := range routes {
+		handlers := b.limits(route.Limits)
+		if b.app.PerRequest {
+			for i := range handlers {
+				handlers[i] = b.anew(route.Limits[i])
+			}
 		}
 		handlers = append(handlers, func(c *fiber.Ctx) error {
-			route.Handler(view(c))
-			return nil
+			call := &call{c: c}
+			route.Handler(call)
+			return call.err
 		})
-		router.Add(route.Method, pattern(route.Path), handlers...)
+		if route.Method == adaptertest.AnyMethod {
+			router.All(adaptertest.Pattern(route.Path), handlers...)
+			continue
+		}
+		router.Add(route.Method, adaptertest.Pattern(route.Path), handlers...)
 	}
-	return "http://" + listen(t, router)
+	for _, group := range groups {
+		if !group.Mounted {
+			b.add(router.Group(adaptertest.Pattern(group.Path), b.limits(group.Limits)...), group.Routes, group.Groups)
+			continue
+		}
+		inner := fiber.New(b.config())
+		for _, limit := range b.limits(group.Limits) {
+			inner.Use(limit)
+		}
+		b.add(inner, group.Routes, group.Groups)
+		router.Mount(adaptertest.Pattern(group.Path), inner)
+	}
 }
 
 // listen serves an app on loopback until the test ends.
@@ -69,36 +136,57 @@ func listen(t testing.TB, app *fiber.App) (address string) {
 	return listener.Addr().String()
 }
 
-// pattern is "/users/:id" for "/users/{id}".
-func pattern(path string) string {
-	return strings.NewReplacer("{", ":", "}", "").Replace(path)
-}
-
 func options(o adaptertest.Options) ratelimit.Options {
 	filled := adaptertest.Fill[*fiber.Ctx, func(*fiber.Ctx, core.Result) error, func(*fiber.Ctx, error) error](o, view)
 	if o.OnRefused != nil {
 		filled.OnRefused = func(c *fiber.Ctx, r core.Result) error {
-			o.OnRefused(view(c), r)
-			return nil
+			call := &call{c: c}
+			o.OnRefused(call, r)
+			return call.err
 		}
 	}
 	if o.OnError != nil {
 		filled.OnError = func(c *fiber.Ctx, err error) error {
-			o.OnError(view(c), err)
-			return nil
+			call := &call{c: c}
+			o.OnError(call, err)
+			return call.err
 		}
 	}
 	return filled
 }
 
-func view(c *fiber.Ctx) adaptertest.Call { return call{c} }
+func view(c *fiber.Ctx) adaptertest.Call { return &call{c: c} }
 
-type call struct{ c *fiber.Ctx }
+type call struct {
+	c   *fiber.Ctx
+	err error // what the handler or the hook returns
+}
 
-func (c call) Context() context.Context       { return c.c.UserContext() }
-func (c call) Header(name string) string      { return c.c.Get(name) }
-func (c call) Query(name string) string       { return c.c.Query(name) }
-func (c call) Form(name string) string        { return c.c.FormValue(name) }
-func (c call) Results() []*core.Result        { return ratelimit.Results(c.c) }
-func (c call) Writer() http.ResponseWriter    { return nil }
-func (c call) Answer(status int, body string) { _ = c.c.Status(status).SendString(body) }
+func (c *call) Context() context.Context       { return c.c.UserContext() }
+func (c *call) SetContext(ctx context.Context) { c.c.SetUserContext(ctx) }
+func (c *call) Header(name string) string      { return c.c.Get(name) }
+func (c *call) Query(name string) string       { return c.c.Query(name) }
+func (c *call) Form(name string) string        { return c.c.FormValue(name) }
+func (c *call) SetField(name, value string)    { c.c.Set(name, value) }
+func (c *call) Answer(status int, body string) { _ = c.c.Status(status).SendString(body) }
+func (c *call) Fail(status int)                { c.err = fiber.NewError(status) }
+func (c *call) Results() []*core.Result        { return ratelimit.Results(c.c) }
+func (c *call) Writer() http.ResponseWriter    { return nil }
+
+func (c *call) Stream(events <-chan string) {
+	c.c.Context().SetContentType("text/event-stream")
+	c.c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		for event := range events {
+			_, _ = w.WriteString(event)
+			_ = w.Flush()
+		}
+	})
+}
+
+func (c *call) Upgrade(serve func(net.Conn)) {
+	c.c.Context().HijackSetNoResponse(true)
+	c.c.Context().Hijack(func(conn net.Conn) {
+		_, _ = io.WriteString(conn, adaptertest.SwitchingProtocols)
+		serve(conn)
+	})
+}

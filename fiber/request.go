@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -37,7 +38,15 @@ func (x *exchange) Context() context.Context { return x.c.UserContext() }
 func (x *exchange) Method() string           { return string(x.c.Request().Header.Method()) }
 func (x *exchange) Host() string             { return string(x.c.Context().Host()) }
 func (x *exchange) Route() (string, error)   { return x.limits.routes.find(x.c), nil }
-func (x *exchange) Query(name string) string { return string(x.c.Context().QueryArgs().Peek(name)) }
+
+// Query reads the query as the other frameworks do: Fiber's own reading of what is
+// malformed is another.
+func (x *exchange) Query(name string) string {
+	if x.query == nil {
+		x.query, _ = url.ParseQuery(string(x.c.Context().URI().QueryString())) // what can be read counts
+	}
+	return x.query.Get(name)
+}
 
 // Peer is written without the detours of [net.TCPAddr.String].
 func (x *exchange) Peer() string {

@@ -12,10 +12,12 @@ package ratelimit
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
@@ -30,6 +32,7 @@ type Options = pipeline.Options[*gin.Context, onRefused, onError]
 // Limits makes middlewares that share [Options].
 type Limits struct {
 	limits *pipeline.Limits[*gin.Context, onRefused, onError]
+	routes routes
 }
 
 // New makes a middleware with a store of its own, in memory. All policies must
@@ -38,16 +41,23 @@ type Limits struct {
 func New(policies ...core.Policy) gin.HandlerFunc { return With(Options{}).New(policies...) }
 
 // With makes Limits. It panics on Options that are not legal.
-func With(o Options) *Limits { return &Limits{pipeline.With(o)} }
+func With(o Options) *Limits { return &Limits{limits: pipeline.With(o)} }
 
 // New makes a middleware, like the function [New], on the shared store. It also
 // panics on policies whose names do not fit the store: see [Options].
 func (l *Limits) New(policies ...core.Policy) gin.HandlerFunc {
 	path := l.limits.Path(policies...)
 	return func(c *gin.Context) {
-		path.Serve(&exchange{c: c, options: &l.limits.Options, HTTP: pipeline.HTTP{Request: c.Request}})
+		x := exchanges.Get().(*exchange)
+		x.c, x.shared, x.Request = c, l, c.Request
+		path.Serve(x)
+		*x = exchange{}
+		exchanges.Put(x)
 	}
 }
+
+// exchanges are those that no request uses.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // Key counts by what a function finds in the context, "" or [core.ErrNoKey] for
 // nothing. Used in another framework the key gives an error.
@@ -62,35 +72,34 @@ func Results(c *gin.Context) []*core.Result { return pipeline.ResultsFrom(c.Requ
 
 // exchange is Gin's view of one request.
 type exchange struct {
-	pipeline.Visit
 	pipeline.HTTP
-	c       *gin.Context
-	options *Options
+	c      *gin.Context
+	shared *Limits
 }
 
 func (x *exchange) Native() any            { return x.c }
-func (x *exchange) Route() (string, error) { return route(x.c), nil }
+func (x *exchange) Route() (string, error) { return x.shared.routes.of(x.c) }
 
 func (x *exchange) SetContext(ctx context.Context) {
 	x.Request = x.Request.WithContext(ctx)
 	x.c.Request = x.Request
 }
 
-func (x *exchange) SetField(name, value string)    { x.SetHTTPField(x.c.Writer.Header(), name, value) }
+func (x *exchange) SetFields(f []headers.Field)    { x.SetHTTPFields(x.c.Writer.Header(), f) }
 func (x *exchange) Answer(status int, body string) { pipeline.AnswerHTTP(x.c.Writer, status, body) }
 
 func (x *exchange) OnRefused(r core.Result) (written bool) {
 	x.c.Abort()
-	if x.options.OnRefused != nil {
-		x.options.OnRefused(x.c, r)
+	if hook := x.shared.limits.Options.OnRefused; hook != nil {
+		hook(x.c, r)
 	}
 	return x.c.Writer.Written()
 }
 
 func (x *exchange) OnError(err error) (written bool) {
 	x.c.Abort()
-	if x.options.OnError != nil {
-		x.options.OnError(x.c, err)
+	if hook := x.shared.limits.Options.OnError; hook != nil {
+		hook(x.c, err)
 	}
 	return x.c.Writer.Written()
 }

@@ -9,14 +9,16 @@ import (
 )
 
 func BenchmarkAppend(b *testing.B) {
-	one := taken(b, core.PerMinute(100).Named("ip"))
-	three := taken(b, core.PerMinute(100).Named("ip"), core.PerDay(5000).Named("day"), core.PerSecond(10).TokenBucket(100).Named("key"))
-	for name, r := range map[string]*core.Result{"policies=1": one, "policies=3": three} {
+	one := []core.Policy{ip}
+	three := []core.Policy{ip, day, bucket}
+	for name, policies := range map[string][]core.Policy{"policies=1": one, "policies=3": three} {
 		b.Run(name, func(b *testing.B) {
 			f, err := New()
 			if err != nil {
 				b.Fatal(err)
 			}
+			f = f.For(policies...)
+			r := taken(b, policies...)
 			var room [5]Field
 			b.ReportAllocs()
 			for b.Loop() {

@@ -23,36 +23,18 @@ func (w *writer) write(d Dialect) {
 }
 
 func (w *writer) draft11() {
-	from := len(w.buf)
-	for i := range w.items {
-		w.separate(from)
-		w.policy11(&w.items[i])
-	}
-	w.listed(policyList, from)
-	from = len(w.buf)
+	w.list(policyList, func(t *texts) string { return t.policy11 })
+	from := len(w.text)
 	for i := range w.items {
 		w.separate(from)
 		w.state11(&w.items[i])
 	}
-	w.listed(stateList, from)
-}
-
-// policy11 is "name";q=100;w=60.
-func (w *writer) policy11(p *item) {
-	w.quoted(p.name)
-	quota := w.number(";q=", p.capacity)
-	if p == w.binding {
-		w.limit = quota
-	}
-	if window, exact := p.window(); exact {
-		w.number(";w=", window)
-	}
+	w.field(stateList, span{from, len(w.text)})
 }
 
 // state11 is "name";r=99;t=60.
 func (w *writer) state11(p *item) {
-	w.quoted(p.name)
-	remaining, reset := w.number(";r=", p.remaining), span{}
+	remaining, reset := w.number(p.state11, p.remaining), span{}
 	if !p.never {
 		reset = w.number(";t=", seconds(p.after))
 	}
@@ -77,27 +59,17 @@ func (w *writer) draft06() {
 // policies06 is 100;w=60, 1000;w=3600. The window is required, so that a blocked
 // policy, which has none, is left out.
 func (w *writer) policies06() {
-	from := len(w.buf)
-	for i := range w.items {
-		window, _ := w.items[i].window()
-		if window == 0 {
-			continue
-		}
-		w.separate(from)
-		w.integer(w.items[i].capacity)
-		w.number(";w=", window)
-	}
-	w.listed(policyList, from)
+	w.list(policyList, func(t *texts) string { return t.policy06 })
 }
 
 // draft07 has RateLimit: limit=100, remaining=99, reset=60.
 func (w *writer) draft07() {
 	w.policies06()
-	from := len(w.buf)
-	w.limit = w.number("limit=", w.binding.capacity)
+	from := len(w.text)
+	w.text = append(append(w.text, "limit="...), w.binding.capacity...)
 	w.remaining = w.number(", remaining=", w.binding.remaining)
 	w.number(", reset=", w.requiredReset())
-	w.field(stateList, span{from, len(w.buf)})
+	w.field(stateList, span{from, len(w.text)})
 }
 
 func (w *writer) xSeconds() {
@@ -126,13 +98,10 @@ func (w *writer) xEpoch() {
 
 // limits are the capacity and what remains of the binding policy.
 func (w *writer) limits(limitName, remainingName string) {
-	if w.limit.empty() {
-		w.limit = w.integer(w.binding.capacity)
-	}
 	if w.remaining.empty() {
 		w.remaining = w.integer(w.binding.remaining)
 	}
-	w.field(limitName, w.limit)
+	w.constant(limitName, w.binding.capacity)
 	w.field(remainingName, w.remaining)
 }
 

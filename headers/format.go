@@ -3,6 +3,7 @@ package headers
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,6 +86,8 @@ var dialects = [...]struct {
 type Format struct {
 	dialects []Dialect
 	names    []string
+	usual    bool     // the dialects are Draft11, Classic or both
+	ready    []*texts // of the policies of [Format.For]
 }
 
 // New makes a Format of one or more dialects; of none given, of [Draft11] and
@@ -114,6 +117,7 @@ func New(chosen ...Dialect) (*Format, error) {
 		}
 		f.dialects = append(f.dialects, d)
 	}
+	f.usual = !slices.ContainsFunc(f.dialects, func(d Dialect) bool { return d > Classic })
 	return f, nil
 }
 
@@ -131,11 +135,19 @@ func (f *Format) Append(dst []Field, now time.Time, results ...*core.Result) []F
 	if len(f.dialects) == 0 {
 		return dst
 	}
+	if f.usual && len(results) == 1 && results[0].Len() == 1 {
+		d := results[0].Decision(0)
+		if fields, ok := f.appendUsual(dst, &d); ok {
+			return fields
+		}
+	}
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
-	if w.begin(now, results); len(w.items) == 0 {
+	w.items = f.collect(w.items[:0], results)
+	if len(w.items) == 0 {
 		return dst
 	}
+	w.begin(now)
 	for _, d := range f.dialects {
 		w.write(d)
 	}

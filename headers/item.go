@@ -9,20 +9,18 @@ import (
 
 // item is one policy's part of the fields.
 type item struct {
-	name      string
-	capacity  int64
+	*texts
 	remaining int64
-	limit     core.Limit
-	allowed   bool
-	never     bool
 	// after is the wait of a refusing policy, the reset of the others.
 	after time.Duration
 	// reset is the time until the key is as if never seen.
-	reset time.Duration
+	reset   time.Duration
+	allowed bool
+	never   bool
 }
 
 // collect lists the policies to show, each name once.
-func collect(items []item, results []*core.Result) []item {
+func (f *Format) collect(items []item, results []*core.Result) []item {
 	for _, r := range results {
 		for i := range r.Len() {
 			d := r.Decision(i)
@@ -30,7 +28,7 @@ func collect(items []item, results []*core.Result) []item {
 				continue
 			}
 			items = add(items, item{
-				name: d.Policy, capacity: d.Capacity, remaining: d.Remaining, limit: d.Limit,
+				texts: f.texts(i, &d), remaining: d.Remaining,
 				allowed: d.Allowed, never: d.Never, after: after(&d), reset: d.ResetAfter,
 			})
 		}
@@ -47,7 +45,7 @@ func after(d *core.Decision) time.Duration {
 
 func add(items []item, next item) []item {
 	for i := range items {
-		if items[i].name == next.name {
+		if items[i].policy == next.policy {
 			if next.tighter(&items[i]) {
 				items[i] = next
 			}
@@ -84,13 +82,13 @@ func (a *item) tighter(b *item) bool {
 
 // window is the time that a full capacity takes, capacity x period / count, in
 // seconds rounded up, and whether that is exact. 0: there is none (blocked).
-func (a *item) window() (seconds int64, exact bool) {
+func window(limit core.Limit, capacity int64) (seconds int64, exact bool) {
 	const second = uint64(time.Second / time.Microsecond)
-	period, count := a.limit.Period.Microseconds(), a.limit.Count
-	if period < 1 || count < 1 || a.capacity < 1 {
+	period, count := limit.Period.Microseconds(), limit.Count
+	if period < 1 || count < 1 || capacity < 1 {
 		return 0, false
 	}
-	high, low := bits.Mul64(uint64(a.capacity), uint64(period))
+	high, low := bits.Mul64(uint64(capacity), uint64(period))
 	divisor := uint64(count) * second
 	if high >= divisor {
 		return maxInteger, false // no legal limit is as long

@@ -1,35 +1,33 @@
 package headers
 
 import (
-	"strconv"
 	"sync"
 	"time"
-
-	"github.com/ratelimit-go/ratelimit/core"
 )
 
 // maxInteger is the largest integer of a structured field (RFC 9651 section 3.3.1).
 const maxInteger = 999_999_999_999_999
 
-// writer writes all values into one text, of which the fields' values are parts:
-// one allocation for all. It is used again and again.
+// writer writes what was decided into one text, of which the fields' values are
+// parts: one allocation for all. What the policies alone decide is not in the text.
+// It is used again and again.
 type writer struct {
 	items   []item
 	binding *item // one of items
 	now     time.Time
-	buf     []byte // the text
+	text    []byte
 	parts   []part
 
 	// The numbers of the binding policy, where a dialect has written them already:
 	// others show the same.
-	limit, remaining, reset span
+	remaining, reset span
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// part is a field whose value is a span of the text.
+// part is a field whose value is known or else a span of the text.
 type part struct {
-	name string
+	Field
 	span
 }
 
@@ -38,44 +36,77 @@ type span struct{ from, to int }
 
 func (s span) empty() bool { return s.from == s.to }
 
-func (w *writer) begin(now time.Time, results []*core.Result) {
-	*w = writer{now: now, items: collect(w.items[:0], results), buf: w.buf[:0], parts: w.parts[:0]}
-	if len(w.items) > 0 {
-		w.binding = &w.items[tightest(w.items)]
-	}
+func (w *writer) begin(now time.Time) {
+	w.binding, w.now = &w.items[tightest(w.items)], now
+	w.text, w.parts = w.text[:0], w.parts[:0]
+	w.remaining, w.reset = span{}, span{}
 }
 
+// field adds a field whose value is a part of the text.
 func (w *writer) field(name string, value span) {
-	w.parts = append(w.parts, part{name, value})
+	w.parts = append(w.parts, part{Field{Name: name}, value})
+}
+
+// constant adds a field whose value is known.
+func (w *writer) constant(name, value string) {
+	w.parts = append(w.parts, part{Field: Field{name, value}})
 }
 
 func (w *writer) appendFields(dst []Field) []Field {
-	text := string(w.buf)
-	for _, p := range w.parts {
-		dst = append(dst, Field{p.name, text[p.from:p.to]})
+	text := string(w.text)
+	for i := range w.parts {
+		p := &w.parts[i]
+		if !p.empty() {
+			p.Value = text[p.from:p.to]
+		}
+		dst = append(dst, p.Field)
 	}
 	return dst
 }
 
-// integer writes n, cut to what a structured field can hold.
+// integer writes n.
 func (w *writer) integer(n int64) span {
-	from := len(w.buf)
-	w.buf = strconv.AppendInt(w.buf, min(max(n, 0), maxInteger), 10)
-	return span{from, len(w.buf)}
+	from := len(w.text)
+	w.text = appendInteger(w.text, n)
+	return span{from, len(w.text)}
 }
 
-// number is integer behind a literal text, as in ";q=100".
+// number is integer behind a literal text, as in ";r=99".
 func (w *writer) number(literal string, n int64) span {
-	w.buf = append(w.buf, literal...)
+	w.text = append(w.text, literal...)
 	return w.integer(n)
 }
 
-// quoted writes a String of a structured field (RFC 9651 section 4.1.6).
-func (w *writer) quoted(s string) { w.buf = appendQuoted(w.buf, s) }
+// list adds a field with one text of each policy; one that has none is left out.
+func (w *writer) list(name string, of func(*texts) string) {
+	if len(w.items) == 1 {
+		if only := of(w.items[0].texts); only != "" {
+			w.constant(name, only)
+		}
+		return
+	}
+	from := len(w.text)
+	for i := range w.items {
+		if next := of(w.items[i].texts); next != "" {
+			w.separate(from)
+			w.text = append(w.text, next...)
+		}
+	}
+	if len(w.text) > from {
+		w.field(name, span{from, len(w.text)})
+	}
+}
 
-// appendQuoted is a text in quotes, by the rules of structured fields and JSON at
-// once: printable ASCII, quotes and backslashes escaped. Policy names hold nothing
-// else; if one did, it would become a question mark.
+// separate starts the next member of a list that began at from.
+func (w *writer) separate(from int) {
+	if len(w.text) > from {
+		w.text = append(w.text, ", "...)
+	}
+}
+
+// appendQuoted is a text in quotes, by the rules of structured fields (RFC 9651
+// section 4.1.6) and JSON at once: printable ASCII, quotes and backslashes escaped.
+// Policy names hold nothing else; if one did, it would become a question mark.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {
@@ -89,18 +120,4 @@ func appendQuoted(dst []byte, s string) []byte {
 		}
 	}
 	return append(dst, '"')
-}
-
-// separate starts the next member of a list that began at from.
-func (w *writer) separate(from int) {
-	if len(w.buf) > from {
-		w.buf = append(w.buf, ", "...)
-	}
-}
-
-// listed makes the text since from the value of a field, if there is any.
-func (w *writer) listed(name string, from int) {
-	if len(w.buf) > from {
-		w.field(name, span{from, len(w.buf)})
-	}
 }

@@ -50,6 +50,12 @@ func NewClient(options ...IPOption) *Client {
 
 // Key is the key of [IP].
 func (c *Client) Key(r core.Request) (string, error) {
+	if c.header == "" { // the peer as it stands, most of the time
+		peer := r.Peer()
+		if _, length := parseDotted(peer); length > 0 {
+			return peer[:length], nil
+		}
+	}
 	found := c.find(r)
 	switch {
 	case !found.addr.IsValid():

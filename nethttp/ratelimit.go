@@ -10,8 +10,10 @@ package ratelimit
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
@@ -26,6 +28,7 @@ type Options = pipeline.Options[*http.Request, onRefused, onError]
 // Limits makes middlewares that share [Options].
 type Limits struct {
 	limits *pipeline.Limits[*http.Request, onRefused, onError]
+	routes func(*http.Request) (string, error) // nil: those of [http.ServeMux]
 }
 
 // New makes a middleware with a store of its own, in memory. All policies must
@@ -36,14 +39,21 @@ func New(policies ...core.Policy) func(http.Handler) http.Handler {
 }
 
 // With makes Limits. It panics on Options that are not legal.
-func With(o Options) *Limits { return &Limits{pipeline.With(o)} }
+func With(o Options) *Limits { return WithRoutes(o, nil) }
+
+// WithRoutes is [With] for a router of its own, which tells the registered method
+// and pattern of a request, as in "GET /users/{id}", "" where nothing matches. The
+// packages of routers that stand on net/http are made with it.
+func WithRoutes(o Options, routes func(*http.Request) (string, error)) *Limits {
+	return &Limits{pipeline.With(o), routes}
+}
 
 // New makes a middleware, like the function [New], on the shared store. It also
 // panics on policies whose names do not fit the store: see [Options].
 func (l *Limits) New(policies ...core.Policy) func(http.Handler) http.Handler {
 	path := l.limits.Path(policies...)
 	return func(next http.Handler) http.Handler {
-		return &handler{path: path, options: &l.limits.Options, next: next}
+		return &handler{path: path, limits: l, next: next}
 	}
 }
 
@@ -60,45 +70,59 @@ func Results(r *http.Request) []*core.Result { return pipeline.ResultsFrom(r.Con
 
 // handler is the middleware around a handler.
 type handler struct {
-	path    *pipeline.Path[*http.Request]
-	options *Options
-	next    http.Handler
+	path   *pipeline.Path[*http.Request]
+	limits *Limits
+	next   http.Handler
 }
 
 // ServeHTTP takes the request along the path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.path.Serve(&exchange{handler: h, w: w, HTTP: pipeline.HTTP{Request: r}})
+	x := exchanges.Get().(*exchange)
+	x.handler, x.w, x.Request = h, w, r
+	h.path.Serve(x)
+	*x = exchange{}
+	exchanges.Put(x)
 }
+
+// exchanges are those that no request uses.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // exchange is net/http's view of one request.
 type exchange struct {
-	pipeline.Visit
 	pipeline.HTTP
 	*handler
 	w http.ResponseWriter
 }
 
 func (x *exchange) Native() any                    { return x.Request }
-func (x *exchange) Route() (string, error)         { return route(x.next, x.Request) }
 func (x *exchange) SetContext(ctx context.Context) { x.Request = x.Request.WithContext(ctx) }
-func (x *exchange) SetField(name, value string)    { x.SetHTTPField(x.w.Header(), name, value) }
+func (x *exchange) SetFields(f []headers.Field)    { x.SetHTTPFields(x.w.Header(), f) }
 func (x *exchange) Answer(status int, body string) { pipeline.AnswerHTTP(x.w, status, body) }
 
+func (x *exchange) Route() (string, error) {
+	if x.limits.routes != nil {
+		return x.limits.routes(x.Request)
+	}
+	return route(x.next, x.Request)
+}
+
 func (x *exchange) OnRefused(r core.Result) (written bool) {
-	if x.options.OnRefused == nil {
+	hook := x.limits.limits.Options.OnRefused
+	if hook == nil {
 		return false
 	}
 	recorder, w := pipeline.NewRecorder(x.w)
-	x.options.OnRefused(w, x.Request, r)
+	hook(w, x.Request, r)
 	return recorder.Written()
 }
 
 func (x *exchange) OnError(err error) (written bool) {
-	if x.options.OnError == nil {
+	hook := x.limits.limits.Options.OnError
+	if hook == nil {
 		return false
 	}
 	recorder, w := pipeline.NewRecorder(x.w)
-	x.options.OnError(w, x.Request, err)
+	hook(w, x.Request, err)
 	return recorder.Written()
 }
 

@@ -37,9 +37,19 @@ func (r routed) Route() (string, error) {
 	return route(r.mux, request)
 }
 
-// route is the pattern that will serve the request: that of a mux which is next,
-// or the one under which this handler is registered.
+// route is the pattern that will serve the request, HEAD as GET, so that it opens no
+// second budget where both are registered.
 func route(next http.Handler, r *http.Request) (string, error) {
+	pattern, err := serving(next, r)
+	if path, head := strings.CutPrefix(pattern, http.MethodHead+" "); head {
+		pattern = http.MethodGet + " " + path
+	}
+	return pattern, err
+}
+
+// serving is the pattern of a mux which is next, or the one under which this handler
+// is registered.
+func serving(next http.Handler, r *http.Request) (string, error) {
 	pattern, seen := descend(next, r)
 	switch {
 	case !seen && r.Pattern == "":

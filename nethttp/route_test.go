@@ -32,7 +32,7 @@ func muxOf(patterns ...string) *http.ServeMux {
 }
 
 func TestRouteAroundMux(t *testing.T) {
-	mux := muxOf("GET /users/{id}", "POST /users/{id}", "/any/", "example.org/hosted", "GET /files/{path...}")
+	mux := muxOf("GET /users/{id}", "POST /users/{id}", "GET /both", "HEAD /both", "/any/", "example.org/hosted", "GET /files/{path...}")
 	mux.Handle("/inner/", muxOf("GET /inner/{x}"))
 	mux.Handle("/limited/", ratelimit.New(core.PerHour(1_000))(muxOf("GET /limited/{x}")))
 	mux.Handle("/v1/", http.StripPrefix("/v1", muxOf("GET /users/{id}")))
@@ -42,6 +42,7 @@ func TestRouteAroundMux(t *testing.T) {
 		{"a pattern", "GET", "/users/7", "GET /users/{id}"},
 		{"its other method", "POST", "/users/7", "POST /users/{id}"},
 		{"HEAD, which GET serves", "HEAD", "/users/7", "GET /users/{id}"},
+		{"HEAD beside GET", "HEAD", "/both", "GET /both"},
 		{"405", "DELETE", "/users/7", "unmatched"},
 		{"a method that does not exist", "BREW", "/users/7", "unmatched"},
 		{"404", "GET", "/nowhere/7", "unmatched"},

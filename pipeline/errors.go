@@ -64,6 +64,14 @@ func gone(ctx context.Context) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Err: errors.Join(ErrGone, context.Cause(ctx))}
 }
 
+// outcome is what observers are told.
+func (e *Error) outcome() Outcome {
+	if e.Status == http.StatusForbidden {
+		return Denied
+	}
+	return Failed
+}
+
 // answer is the default answer.
 func (e *Error) answer(accept []string) (status int, fields []headers.Field, body string) {
 	switch e.Status {

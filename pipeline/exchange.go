@@ -6,21 +6,22 @@ import (
 	"reflect"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 )
 
 // Exchange is one request and its answer as the path sees them: what an adapter
-// implements over its framework's context, by embedding a [Visit] and, where the
-// framework stands on net/http, an [HTTP]. A pointer to a struct is expected, made
-// anew for each request.
+// implements over its framework's context, by embedding a [Visit] or, where the
+// framework stands on net/http, an [HTTP]. A pointer to a struct is expected, which
+// is zero at first and may serve again, made zero, once [Path.Serve] has returned.
 type Exchange interface {
 	core.Request
 
 	// SetContext makes ctx the request's context, for the handler and for inner
 	// middlewares.
 	SetContext(ctx context.Context)
-	// SetField sets a header field of the answer to one line, and removes it where
-	// the value is empty. The name is in the canonical form of net/http.
-	SetField(name, value string)
+	// SetFields sets header fields of the answer to one line each, and removes those
+	// whose value is empty. The names are in the canonical form of net/http.
+	SetFields(fields []headers.Field)
 	// Answer writes an answer in place of the handler's.
 	Answer(status int, body string)
 	// OnRefused calls the user's function of that name, and reports whether it has
@@ -35,6 +36,7 @@ type Exchange interface {
 	Next(watch bool) (status int)
 
 	visit() *Visit
+	open(alone bool)
 }
 
 // KeyOf is a key from a framework's own context: what an adapter's Key returns.

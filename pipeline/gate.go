@@ -27,6 +27,7 @@ const (
 )
 
 func (g *gate) prepare() {
+	g.format = g.format.For(g.policies...)
 	for i := range g.policies {
 		p := &g.policies[i]
 		p.Name = p.DisplayName()
@@ -39,65 +40,71 @@ func (g *gate) prepare() {
 
 // enter decides a request, and answers it where it may not pass.
 func (g *gate) enter(x Exchange) verdict {
-	if len(g.allow)+len(g.deny) > 0 {
-		addr := g.client.Addr(x)
-		if g.deny.contain(addr) {
-			return g.fail(x, &Error{Status: http.StatusForbidden, Err: ErrDenied})
-		}
-		if g.allow.contain(addr) {
-			return pass
-		}
-	}
-	if g.skipPreflight && isPreflight(x) {
+	x.open(g.alone)
+	allowed, denied := g.listed(x)
+	switch {
+	case denied:
+		return g.fail(x, &Error{Status: http.StatusForbidden, Err: ErrDenied})
+	case allowed, g.skipPreflight && isPreflight(x):
 		return pass
 	}
 	ctx := x.Context()
 	if ctx.Err() != nil {
 		return g.fail(x, gone(ctx))
 	}
-	if t := trailFrom(ctx); t != nil {
-		return g.decide(ctx, x, t)
+	if g.alone {
+		return g.decide(ctx, x)
 	}
-	own := &x.visit().trail
-	own.start(ctx)
-	verdict := g.decide(ctx, x, own)
+	t := x.visit().trail
+	t.Context, t.outer, t.names = ctx, trailFrom(ctx), g.names
+	verdict := g.decide(ctx, x)
 	if verdict == charged {
-		x.SetContext(own)
+		x.SetContext(t)
 	}
 	return verdict
 }
 
+// listed reports on which list of networks the client is.
+func (g *gate) listed(x Exchange) (allowed, denied bool) {
+	if len(g.allow)+len(g.deny) == 0 {
+		return false, false
+	}
+	addr := g.client.Addr(x)
+	return g.allow.contain(addr), g.deny.contain(addr)
+}
+
 // decide asks for all policies at once.
-func (g *gate) decide(ctx context.Context, x Exchange, t *trail) verdict {
+func (g *gate) decide(ctx context.Context, x Exchange) verdict {
 	var few [2]core.Units // what most middlewares need, without an allocation
 	units := few[:min(len(g.policies), len(few))]
 	if len(g.policies) > len(few) {
 		units = make([]core.Units, len(g.policies))
 	}
-	open, failure := g.ask(x, t, units)
+	v := x.visit()
+	open, failure := g.ask(x, v.trail.outer, units)
 	if failure != nil {
 		return g.fail(x, failure)
 	}
 	if open == 0 {
+		g.advice.onPassed(g.policies, units)
 		return pass
 	}
-	v := x.visit()
-	var err error
-	if v.result, err = g.take(ctx, units); err != nil {
+	g.advice.onRequest(x, g.policies, units)
+	if err := g.take(ctx, v, units); err != nil {
 		return g.fail(x, undecided(ctx, err))
 	}
-	t.results = append(t.results, &v.result)
-	g.tell(x, t)
-	if !v.result.Allowed {
-		return g.refuse(x, &v.result)
+	r := &v.trail.result
+	g.tell(x, v)
+	if !r.Allowed {
+		return g.refuse(x, r)
 	}
-	g.remember(t, units)
-	return g.await(ctx, x, &v.result)
+	return g.await(ctx, x, r)
 }
 
 // await holds an admitted request until its turn has come.
 func (g *gate) await(ctx context.Context, x Exchange, r *core.Result) verdict {
-	if sleep(ctx, r.Delay) {
+	if x.visit().sleep(ctx, r.Delay) {
+		g.observe(x, Admitted)
 		return charged
 	}
 	g.giveBack(ctx, r)
@@ -105,42 +112,27 @@ func (g *gate) await(ctx context.Context, x Exchange, r *core.Result) verdict {
 }
 
 // tell sets the header fields, of all middlewares so far.
-func (g *gate) tell(x Exchange, t *trail) {
-	if len(t.results) > 1 { // an outer one has set its own
-		for _, name := range g.fieldNames {
-			x.SetField(name, "")
-		}
-	}
+func (g *gate) tell(x Exchange, v *Visit) {
 	now := time.Time{} // the present
 	if g.now != nil {
 		now = g.now()
 	}
-	var room [8]headers.Field
-	setFields(x, g.format.Append(room[:0], now, t.results...))
-}
-
-func setFields(x Exchange, fields []headers.Field) {
-	for i := range fields {
-		x.SetField(fields[i].Name, fields[i].Value)
+	if v.trail.outer == nil {
+		x.SetFields(g.format.Append(v.room[:0], now, &v.trail.result))
+		return
 	}
-}
-
-// remember keeps what was charged, so that an inner middleware does not charge it
-// again.
-func (g *gate) remember(trail *trail, units []core.Units) {
-	for i := range units {
-		if u := &units[i]; !u.Skip && u.Cost > 0 {
-			trail.charges = append(trail.charges, charge{g.names, g.policies[i].Name, u.Key})
-		}
-	}
+	x.SetFields(g.noFields) // the outer one has set its own
+	x.SetFields(g.format.Append(v.room[:0], now, v.trail.results()...))
 }
 
 // refuse answers what the policies do not admit.
 func (g *gate) refuse(x Exchange, r *core.Result) verdict {
+	g.observe(x, Refused)
+	g.advice.onRefused(r)
 	status, fields, body := headers.Refused(r, x.Header("Accept"))
 	setAnswerFields(x, fields)
 	if !x.OnRefused(*r) {
-		setFields(x, fields)
+		x.SetFields(fields)
 		x.Answer(status, body)
 	}
 	return stop
@@ -148,6 +140,7 @@ func (g *gate) refuse(x Exchange, r *core.Result) verdict {
 
 // fail answers what could not be decided.
 func (g *gate) fail(x Exchange, e *Error) verdict {
+	g.observe(x, e.outcome())
 	status, fields, body := e.answer(x.Header("Accept"))
 	setAnswerFields(x, fields)
 	if x.OnError(e) {
@@ -156,23 +149,20 @@ func (g *gate) fail(x Exchange, e *Error) verdict {
 	if status == http.StatusInternalServerError {
 		g.logger.ErrorContext(x.Context(), "ratelimit: a request could not be decided", "error", e)
 	}
-	setFields(x, fields)
+	x.SetFields(fields)
 	x.Answer(status, body)
 	return stop
 }
 
-// setAnswerFields sets the fields of an answer whatever its body, whose type is for
-// who writes it. What outer code has said about another body is removed; not its
-// encoding, since whoever set that has also wrapped the writer.
+// ofAnotherBody are the fields by which outer code has described another body; not
+// its encoding, since whoever set that has also wrapped the writer.
+var ofAnotherBody = []headers.Field{{Name: "Content-Length"}, {Name: "Etag"}, {Name: "Last-Modified"}, {Name: "Content-Range"}}
+
+// setAnswerFields sets the fields of an answer whatever its body, whose type, the
+// first of the fields, is for who writes it.
 func setAnswerFields(x Exchange, fields []headers.Field) {
-	for _, name := range [...]string{"Content-Length", "Etag", "Last-Modified", "Content-Range"} {
-		x.SetField(name, "")
-	}
-	for i := range fields {
-		if fields[i].Name != "Content-Type" {
-			x.SetField(fields[i].Name, fields[i].Value)
-		}
-	}
+	x.SetFields(ofAnotherBody)
+	x.SetFields(fields[1:])
 }
 
 func isPreflight(x Exchange) bool {

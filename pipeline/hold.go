@@ -9,22 +9,24 @@ import (
 
 // take decides, and where all that refuse would rather hold, waits and asks again.
 // Nothing is reserved meanwhile.
-func (g *gate) take(ctx context.Context, units []core.Units) (core.Result, error) {
-	r, err := g.limiter.Decide(ctx, units)
+func (g *gate) take(ctx context.Context, v *Visit, units []core.Units) error {
+	r := &v.trail.result
+	err := g.limiter.DecideTo(ctx, r, units)
 	if !g.holds {
-		return r, err
+		return err
 	}
 	for held := time.Duration(0); err == nil && !r.Allowed; {
 		wait := max(r.RetryAfter, time.Millisecond)
-		if held += wait; !g.mayHold(ctx, &r, wait, held) {
+		if held += wait; !g.mayHold(ctx, r, wait, held) {
 			break
 		}
-		if !sleep(ctx, wait) {
-			return core.Result{}, context.Cause(ctx)
+		if !v.sleep(ctx, wait) {
+			return context.Cause(ctx)
 		}
-		r, err = g.limiter.Decide(ctx, units)
+		*r = core.Result{}
+		err = g.limiter.DecideTo(ctx, r, units)
 	}
-	return r, err
+	return err
 }
 
 // mayHold reports whether every policy that refuses holds for as long, and the
@@ -58,10 +60,12 @@ func (g *gate) giveBack(ctx context.Context, r *core.Result) {
 }
 
 // sleep waits, and reports false when ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
+func (v *Visit) sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
+	began := time.Now()
+	defer func() { v.held += time.Since(began) }()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -5,16 +5,34 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/ratelimit-go/ratelimit/headers"
 )
 
-// HTTP answers a key's questions, all but Route and Native, from an
-// [http.Request]. The adapters of frameworks that stand on net/http embed it in
+// HTTP is a [Visit] that answers a key's questions, all but Route and Native, from
+// an [http.Request]. The adapters of frameworks that stand on net/http embed it in
 // their [Exchange].
 type HTTP struct {
+	Visit
 	// Request is the request as it is now: SetContext replaces it.
 	Request *http.Request
 
 	query, form url.Values // read at the first question
+	lines       []string   // room for the values of fields
+}
+
+// open makes room for the values of fields, which the server keeps, beside the
+// trail: one allocation for both.
+func (h *HTTP) open(alone bool) {
+	if alone {
+		h.Visit.open(alone)
+		return
+	}
+	kept := new(struct {
+		trail
+		lines [usualFields]string
+	})
+	h.trail, h.lines = &kept.trail, kept.lines[:]
 }
 
 // Context is the request's own context.
@@ -49,20 +67,22 @@ func (h *HTTP) Form(name string) string {
 	return h.form.Get(name)
 }
 
-// SetHTTPField does what [Exchange].SetField asks, to a header of net/http.
-func (v *Visit) SetHTTPField(header http.Header, name, value string) {
-	if value == "" {
-		delete(header, name)
-		return
+// SetHTTPFields does what [Exchange].SetFields asks, to a header of net/http.
+func (h *HTTP) SetHTTPFields(header http.Header, fields []headers.Field) {
+	for i := range fields {
+		f := &fields[i]
+		if f.Value == "" {
+			delete(header, f.Name)
+			continue
+		}
+		if len(h.lines) == 0 {
+			h.lines = make([]string, usualFields)
+		}
+		line := h.lines[:1:1]
+		h.lines = h.lines[1:]
+		line[0] = f.Value
+		header[f.Name] = line
 	}
-	if v.taken == len(v.lines) {
-		header[name] = []string{value}
-		return
-	}
-	lines := v.lines[v.taken : v.taken+1 : v.taken+1]
-	v.taken++
-	lines[0] = value
-	header[name] = lines
 }
 
 // AnswerHTTP writes a default answer.

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -16,12 +15,10 @@ import (
 // framework's context, R and E are the functions that answer.
 type Options[C, R, E any] struct {
 	// Store keeps the counts. On it, policies of one name share one budget, so
-	// every policy needs a name, and one name stands for one limit. Nil: one store
-	// in memory for all middlewares of these Options.
+	// every policy needs a name, and one name stands for one limit. How long a
+	// decision may take is for the store to bound, as redisstore.Timeout does. Nil:
+	// one store in memory for all middlewares of these Options.
 	Store core.Store
-	// Timeout bounds a decision of the store, beside the store's own timeout. It
-	// has no meaning for the store in memory. Zero: 100 ms.
-	Timeout time.Duration
 	// Now is the clock, for tests. Nil: the store's own.
 	Now func() time.Time
 
@@ -60,9 +57,19 @@ type Options[C, R, E any] struct {
 	// not asked after a panic.
 	ActualCost func(C) (int64, bool)
 
+	// Alone promises that no other middleware of the project has to do with the
+	// same requests, and that no handler asks for Results. Nothing is then put into
+	// the requests' contexts, which saves a copy of each request and makes the
+	// middleware a good deal cheaper. Where the promise is broken, a policy is
+	// charged once by each middleware, the header fields are those of the innermost
+	// alone, and Results are nil.
+	Alone bool
+
 	// Logger is told when the store goes away and comes back, and of errors that
 	// no OnError takes. Nil: [slog.Default].
 	Logger *slog.Logger
+	// Observers are told what is decided, for metrics.
+	Observers []Observer
 }
 
 // Limits makes the paths of middlewares that share Options.
@@ -79,26 +86,26 @@ type shared struct {
 	names         *names
 	now           func() time.Time
 	format        *headers.Format
-	fieldNames    []string // what nested middlewares write anew
+	noFields      []headers.Field // removes what nested middlewares write anew
 	client        *keyfuncs.Client
 	allow, deny   networks
 	skipPreflight bool
+	alone         bool
 	logger        *slog.Logger
+	observers     []Observer
+	advice        *adviser
 	addressless   *sync.Once
 }
 
 // With makes Limits. It panics on Options that are not legal, with the mend in the
 // text.
 func With[C, R, E any](o Options[C, R, E]) *Limits[C, R, E] {
-	if o.Timeout < 0 {
-		panic(fmt.Sprintf("ratelimit: Options.Timeout %v: give a time above 0, or leave it out for 100ms", o.Timeout))
-	}
 	format, err := headers.New(o.Dialects...)
 	if err != nil {
 		panic(err.Error())
 	}
 	s := shared{
-		now: o.Now, format: format, fieldNames: format.Names(), client: o.ClientIP, skipPreflight: o.SkipPreflight, logger: o.Logger,
+		now: o.Now, format: format, noFields: valueless(format.Names()), client: o.ClientIP, skipPreflight: o.SkipPreflight, alone: o.Alone, logger: o.Logger, observers: o.Observers,
 		allow: mustNetworks("Allow", o.Allow), deny: mustNetworks("Deny", o.Deny), addressless: new(sync.Once),
 	}
 	if s.client == nil {
@@ -107,12 +114,22 @@ func With[C, R, E any](o Options[C, R, E]) *Limits[C, R, E] {
 	if s.logger == nil {
 		s.logger = slog.Default()
 	}
-	s.keepIn(o.Store, o.Timeout)
+	s.advice = newAdviser(s.logger, s.observers)
+	s.keepIn(o.Store)
 	return &Limits[C, R, E]{Options: o, shared: s}
 }
 
+// valueless are fields of these names without a value.
+func valueless(names []string) []headers.Field {
+	fields := make([]headers.Field, len(names))
+	for i, name := range names {
+		fields[i].Name = name
+	}
+	return fields
+}
+
 // keepIn chooses the store. The one in memory is never away and needs no watch.
-func (s *shared) keepIn(store core.Store, timeout time.Duration) {
+func (s *shared) keepIn(store core.Store) {
 	if store == nil {
 		s.store, s.names = core.NewMemory(), newNames(false)
 		return
@@ -121,10 +138,7 @@ func (s *shared) keepIn(store core.Store, timeout time.Duration) {
 	if _, inMemory := store.(*core.Memory); inMemory {
 		return
 	}
-	if timeout == 0 {
-		timeout = 100 * time.Millisecond
-	}
-	s.store = &watched{Store: store, timeout: timeout, logger: s.logger}
+	s.store = &watched{Store: store, logger: s.logger, observers: s.observers}
 }
 
 // Path makes the path of one middleware. It panics without a policy, and on
@@ -146,5 +160,6 @@ func (l *Limits[C, R, E]) Path(policies ...core.Policy) *Path[C] {
 		skip: l.Options.Skip, failure: l.Options.Failure, actual: l.Options.ActualCost,
 	}
 	p.prepare()
+	p.advice.mount(&p.gate)
 	return p
 }

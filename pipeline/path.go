@@ -81,7 +81,7 @@ func (p *Path[C]) correct(x Exchange, status int, panicked bool) {
 	}
 	// The refund is due though the client may have left.
 	ctx := context.WithoutCancel(x.Context())
-	if err := p.limiter.SettleEach(ctx, &x.visit().result, costs); err != nil {
+	if err := p.limiter.SettleEach(ctx, &x.visit().trail.result, costs); err != nil {
 		p.logger.WarnContext(ctx, "ratelimit: a charge could not be corrected", "error", err)
 	}
 }

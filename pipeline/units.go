@@ -11,16 +11,14 @@ import (
 
 // ask fills in what is asked of each policy, and gives the number of those that
 // are asked: a policy may be left out, or decided by an outer middleware.
-func (g *gate) ask(x Exchange, trail *trail, units []core.Units) (open int, failure *Error) {
+func (g *gate) ask(x Exchange, outer *trail, units []core.Units) (open int, failure *Error) {
 	for i := range g.policies {
 		p, u := &g.policies[i], &units[i]
 		if failure := g.askOne(x, p, u); failure != nil {
 			failure.Policy = p.Name
 			return 0, failure
 		}
-		if len(trail.charges) > 0 && trail.charged(charge{g.names, p.Name, u.Key}) {
-			u.Skip = true
-		}
+		u.Skip = u.Skip || outer.hasCharged(g.names, p.Name, u.Key)
 		if !u.Skip {
 			open++
 		}

@@ -2,37 +2,43 @@ package pipeline
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/headers"
 )
 
-// Visit is what one middleware keeps of one request. An adapter embeds it in its
-// [Exchange], so that both are one allocation; the zero Visit is ready.
+// Visit is what one middleware knows of one request. An adapter embeds it in its
+// [Exchange]; the zero Visit is ready.
 type Visit struct {
-	result core.Result
-	trail  trail
-	lines  [5]string // the values of the first fields, enough for the default ones
-	taken  int       // of lines
+	trail *trail
+	own   trail         // what trail is where nobody may keep it
+	held  time.Duration // how long the request has waited
+	room  [usualFields]headers.Field
 }
+
+// usualFields is the number of the default header fields.
+const usualFields = 5
 
 func (v *Visit) visit() *Visit { return v }
 
-// trail is what all middlewares of the project know of one request. It hangs in
-// the request's context, put there by the first.
-type trail struct {
-	context.Context
-	results []*core.Result
-	charges []charge
-
-	firstResult [1]*core.Result // what most requests need, without an allocation
-	firstCharge [1]charge
+// open makes room for the trail: with the visit, which serves again, or apart, for
+// those who find it in the request's context.
+func (v *Visit) open(alone bool) {
+	if v.trail = &v.own; !alone {
+		v.trail = new(trail)
+	}
 }
 
-// charge is what must not be charged twice in one request.
-type charge struct {
-	names  *names // stands for the store
-	policy string
-	key    string
+// trail is what a middleware has decided of a request, in the request's context:
+// each middleware of the project puts its own around the outer one's. It does not
+// change once it is there, since handlers may use the context as they like.
+type trail struct {
+	context.Context        // the request's, as it came
+	outer           *trail // of the next outer middleware
+	names           *names // stands for the store
+	result          core.Result
 }
 
 type trailKey struct{}
@@ -45,33 +51,40 @@ func (t *trail) Value(key any) any {
 	return t.Context.Value(key)
 }
 
+// trailFrom is the innermost middleware's trail, nil if there is none.
 func trailFrom(ctx context.Context) *trail {
 	t, _ := ctx.Value(trailKey{}).(*trail)
 	return t
 }
 
-// start makes the trail ready as that of a request with a context.
-func (t *trail) start(ctx context.Context) {
-	t.Context = ctx
-	t.results = t.firstResult[:0]
-	t.charges = t.firstCharge[:0]
-}
-
-func (t *trail) charged(c charge) bool {
-	for i := range t.charges {
-		if t.charges[i] == c {
-			return true
+// hasCharged reports whether this or an outer middleware has charged a policy of a
+// store for a key.
+func (t *trail) hasCharged(n *names, policy, key string) bool {
+	for ; t != nil; t = t.outer {
+		if t.names != n {
+			continue
+		}
+		for i := range t.result.Len() {
+			d := t.result.Decision(i)
+			if d.Charged > 0 && d.Policy == policy && t.result.Key(i) == key {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// ResultsFrom gives what has been decided of the request so far, the outermost
-// middleware first, nil if nothing was. Handlers find there what a degrading
-// policy or a store that is away means for them. They are for reading only.
-func ResultsFrom(ctx context.Context) []*core.Result {
-	if t := trailFrom(ctx); t != nil {
-		return t.results
+// results are those of all middlewares up to this one, the outermost first.
+func (t *trail) results() []*core.Result {
+	var all []*core.Result
+	for ; t != nil; t = t.outer {
+		all = append(all, &t.result)
 	}
-	return nil
+	slices.Reverse(all)
+	return all
 }
+
+// ResultsFrom gives what has been decided of the request so far, the outermost
+// middleware first, nil if nothing was or Options.Alone is set. Handlers find there what a degrading
+// policy or a store that is away means for them. They are for reading only.
+func ResultsFrom(ctx context.Context) []*core.Result { return trailFrom(ctx).results() }

@@ -9,32 +9,42 @@ import (
 	"github.com/ratelimit-go/ratelimit/core"
 )
 
-// watched is a store that can be away: every call has a deadline of its own, and
-// the log is told when the store goes away and when it is back. The deadline is
-// not the request's, which bounds how long a leaky bucket may hold it.
+// watched is a store that can be away: the log is told when it goes away and when
+// it is back, and the observers of every answer.
 type watched struct {
 	core.Store
-	timeout time.Duration
-	logger  *slog.Logger
-	away    atomic.Bool
+	logger    *slog.Logger
+	observers []Observer
+	away      atomic.Bool
 }
 
-// Take bounds the decision.
+// Take notes how the store answers.
 func (w *watched) Take(ctx context.Context, now time.Time, asks []core.Ask) error {
-	bounded, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
-	err := w.Store.Take(bounded, now, asks)
+	began := w.start()
+	err := w.Store.Take(ctx, now, asks)
 	if err == nil || ctx.Err() == nil { // who left says nothing about the store
+		w.tell(began, err)
 		w.note(ctx, err)
 	}
 	return err
 }
 
-// Adjust bounds a refund or a settlement.
-func (w *watched) Adjust(ctx context.Context, now time.Time, asks []core.Ask, actual []int64) error {
-	bounded, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
-	return w.Store.Adjust(bounded, now, asks, actual)
+// start reads the clock where somebody wants to know.
+func (w *watched) start() time.Time {
+	if len(w.observers) == 0 {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+func (w *watched) tell(began time.Time, err error) {
+	if len(w.observers) == 0 {
+		return
+	}
+	took := time.Since(began)
+	for _, o := range w.observers {
+		o.StoreAnswered(took, err)
+	}
 }
 
 // note logs a change, and is one atomic load where there is none.

@@ -6,11 +6,14 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	ratelimit "github.com/ratelimit-go/ratelimit/chi"
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/examples/internal/run"
 	"github.com/ratelimit-go/ratelimit/examples/policies"
+	"github.com/ratelimit-go/ratelimit/metrics"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 func main() {
@@ -18,10 +21,11 @@ func main() {
 }
 
 func routes(store core.Store) http.Handler {
-	limits := ratelimit.With(ratelimit.Options{Store: store})
+	limits := ratelimit.With(ratelimit.Options{Store: store, Observers: []pipeline.Observer{metrics.New(metrics.Options{})}})
 
 	router := chi.NewRouter()
 	router.Get("/healthz", answer("healthz")) // outside the router below: not limited
+	router.Method("GET", "/metrics", promhttp.Handler())
 
 	router.Route("/", func(r chi.Router) { // a router of its own: what it does not serve is limited too
 		r.Use(limits.New(policies.IP()))

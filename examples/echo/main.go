@@ -5,11 +5,14 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ratelimit-go/ratelimit/core"
 	ratelimit "github.com/ratelimit-go/ratelimit/echo"
 	"github.com/ratelimit-go/ratelimit/examples/internal/run"
 	"github.com/ratelimit-go/ratelimit/examples/policies"
+	"github.com/ratelimit-go/ratelimit/metrics"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 func main() {
@@ -17,10 +20,11 @@ func main() {
 }
 
 func routes(store core.Store) http.Handler {
-	limits := ratelimit.With(ratelimit.Options{Store: store})
+	limits := ratelimit.With(ratelimit.Options{Store: store, Observers: []pipeline.Observer{metrics.New(metrics.Options{})}})
 
 	e := echo.New()
 	e.GET("/healthz", answer("healthz")) // outside the group: not limited
+	e.GET("/metrics", echo.WrapHandler(promhttp.Handler()))
 
 	api := e.Group("", limits.New(policies.IP()))
 	api.GET("/window", answer("window"), limits.New(policies.Window()))

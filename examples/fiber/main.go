@@ -6,11 +6,15 @@ import (
 	"net"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/examples/internal/run"
 	"github.com/ratelimit-go/ratelimit/examples/policies"
 	ratelimit "github.com/ratelimit-go/ratelimit/fiber"
+	"github.com/ratelimit-go/ratelimit/metrics"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 func main() {
@@ -24,13 +28,14 @@ func (s server) Serve(listener net.Listener) error  { return s.app.Listener(list
 func (s server) Shutdown(ctx context.Context) error { return s.app.ShutdownWithContext(ctx) }
 
 func routes(store core.Store) *fiber.App {
-	limits := ratelimit.With(ratelimit.Options{Store: store})
+	limits := ratelimit.With(ratelimit.Options{Store: store, Observers: []pipeline.Observer{metrics.New(metrics.Options{})}})
 
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
 		StreamRequestBody:     true, // an upload is refused before its body is read
 	})
 	app.Get("/healthz", answer("healthz")) // before Use: not limited
+	app.Get("/metrics", adaptor.HTTPHandler(promhttp.Handler()))
 
 	app.Use(limits.New(policies.IP()))
 	app.Get("/window", limits.New(policies.Window()), answer("window"))

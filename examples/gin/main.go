@@ -5,11 +5,14 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/examples/internal/run"
 	"github.com/ratelimit-go/ratelimit/examples/policies"
 	ratelimit "github.com/ratelimit-go/ratelimit/gin"
+	"github.com/ratelimit-go/ratelimit/metrics"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 func main() {
@@ -18,10 +21,11 @@ func main() {
 }
 
 func routes(store core.Store) http.Handler {
-	limits := ratelimit.With(ratelimit.Options{Store: store})
+	limits := ratelimit.With(ratelimit.Options{Store: store, Observers: []pipeline.Observer{metrics.New(metrics.Options{})}})
 
 	router := gin.New()
 	router.GET("/healthz", answer("healthz")) // before Use: not limited
+	router.GET("/metrics", gin.WrapH(promhttp.Handler()))
 
 	router.Use(limits.New(policies.IP()))
 	router.GET("/window", limits.New(policies.Window()), answer("window"))

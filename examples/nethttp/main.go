@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/examples/internal/run"
 	"github.com/ratelimit-go/ratelimit/examples/policies"
+	"github.com/ratelimit-go/ratelimit/metrics"
 	ratelimit "github.com/ratelimit-go/ratelimit/nethttp"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 func main() {
@@ -16,7 +20,7 @@ func main() {
 }
 
 func routes(store core.Store) http.Handler {
-	limits := ratelimit.With(ratelimit.Options{Store: store})
+	limits := ratelimit.With(ratelimit.Options{Store: store, Observers: []pipeline.Observer{metrics.New(metrics.Options{})}})
 
 	api := http.NewServeMux()
 	api.Handle("GET /window", limits.New(policies.Window())(answer("window")))
@@ -32,6 +36,7 @@ func routes(store core.Store) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", limits.New(policies.IP())(api))
 	mux.Handle("GET /healthz", answer("healthz"))
+	mux.Handle("GET /metrics", promhttp.Handler())
 	return mux
 }
 

@@ -1,7 +1,10 @@
 package adaptertest
 
 import (
+	"bufio"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -44,6 +47,43 @@ func sendBody(t *testing.T, method, url, body string, pairs ...string) answer {
 		t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(text)}
+}
+
+// patience is longer than any answer takes.
+const patience = 20 * time.Second
+
+// dial opens a connection that ends with the test.
+func dial(t *testing.T, url string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return conn, bufio.NewReader(conn)
+}
+
+// raw sends the start of a request and header lines as they stand, and gives the
+// answer with all that follows its header.
+func raw(t *testing.T, url, method, target, body string, lines ...string) answer {
+	t.Helper()
+	conn, reader := dial(t, url)
+	defer conn.Close()
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n%s", method, target, strings.Join(append(lines, "Connection: close"), "\r\n"), body)
+	response, err := http.ReadResponse(reader, &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s %q: %v", method, target, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s %q: %v", method, target, err)
+	}
+	rest, _ := io.ReadAll(reader) // what a body without leave would be
+	return answer{response.StatusCode, response.Header, string(text) + string(rest)}
 }
 
 // get makes requests and wants their statuses.

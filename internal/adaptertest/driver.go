@@ -1,11 +1,14 @@
 // Package adaptertest is the suite that every adapter must pass: the path of a
-// request over real HTTP, through the framework's own server and router.
+// request over real HTTP, through the framework's own server and router, counted in
+// memory and in Redis.
 package adaptertest
 
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,22 +27,57 @@ type Driver struct {
 	Key func(func(Call) (string, error)) core.Key
 	// User is the adapter's function of that name.
 	User func(func(Call) (string, bool)) core.Key
-	// WithoutWriter is set where handlers have no http.ResponseWriter.
+	// WithoutWriter is set where handlers have no http.ResponseWriter. Such a
+	// framework speaks no HTTP/2 and does not tell of clients that leave.
 	WithoutWriter bool
+	// ErrorHandler is set where the framework answers errors that handlers return.
+	ErrorHandler bool
+
+	// store makes an empty store, and handles on it as of several programs.
+	store func() (open func() core.Store)
 }
 
 // App is a server to build.
 type App struct {
 	// Options are given to With. Nil: each middleware is made by New.
 	Options *Options
+	// Outer runs in front of all middlewares. Nil: nothing does.
+	Outer func(Call)
 	// Global are the middlewares of the whole router, outermost first.
 	Global []Policies
-	// Routes are served, and nothing else.
+	// Routes and Groups are served, and nothing else.
 	Routes []Route
+	Groups []Group
+	// Errors counts how often the framework's own error handler runs. Nil: nothing
+	// counts.
+	Errors *atomic.Int64
+	// HTTP2 asks for TLS and HTTP/2.
+	HTTP2 bool
+	// Streams asks for handlers to run before the body is read, where that must be
+	// asked for.
+	Streams bool
+	// PerRequest makes the middlewares of routes anew for each request.
+	PerRequest bool
+}
+
+// Group is routes below a path.
+type Group struct {
+	// Path is as in "/api".
+	Path string
+	// Limits are the group's own middlewares, outermost first.
+	Limits []Policies
+	// Routes and Groups are below Path.
+	Routes []Route
+	Groups []Group
+	// Mounted asks for a router of its own, where the framework mounts routers.
+	Mounted bool
 }
 
 // Policies are one middleware.
 type Policies []core.Policy
+
+// AnyMethod is the Method of a route for any.
+const AnyMethod = "*"
 
 // Route is one registered handler.
 type Route struct {
@@ -51,18 +89,29 @@ type Route struct {
 	Handler func(Call)
 }
 
-// Call is a request in a handler or a hook.
+// Call is a request in a handler, a hook or an outer middleware.
 type Call interface {
 	// Context is the request's own.
 	Context() context.Context
+	// SetContext replaces it. It is for outer middlewares.
+	SetContext(context.Context)
 	// Header is a header field of the request.
 	Header(name string) string
 	// Query is a query parameter.
 	Query(name string) string
 	// Form is a form field, read by the framework's own means.
 	Form(name string) string
+	// SetField sets a header field of the answer.
+	SetField(name, value string)
 	// Answer writes a status and a body.
 	Answer(status int, body string)
+	// Fail ends a handler or a hook with a status by the framework's own means for
+	// errors: it returns an error, or aborts.
+	Fail(status int)
+	// Stream sends each event as it comes, until there are no more.
+	Stream(events <-chan string)
+	// Upgrade switches protocols and hands over the connection, which serve closes.
+	Upgrade(serve func(net.Conn))
 	// Results is the adapter's function of that name.
 	Results() []*core.Result
 	// Writer is nil in a framework that has none.
@@ -72,7 +121,6 @@ type Call interface {
 // Options are pipeline.Options in neutral terms.
 type Options struct {
 	Store         core.Store
-	Timeout       time.Duration
 	Now           func() time.Time
 	Dialects      []headers.Dialect
 	ClientIP      *keyfuncs.Client
@@ -89,7 +137,7 @@ type Options struct {
 // Fill makes a framework's options of neutral ones, all but OnRefused and OnError.
 func Fill[C, R, E any](o Options, call func(C) Call) pipeline.Options[C, R, E] {
 	filled := pipeline.Options[C, R, E]{
-		Store: o.Store, Timeout: o.Timeout, Now: o.Now, Dialects: o.Dialects, ClientIP: o.ClientIP,
+		Store: o.Store, Now: o.Now, Dialects: o.Dialects, ClientIP: o.ClientIP,
 		Allow: o.Allow, Deny: o.Deny, SkipPreflight: o.SkipPreflight, Logger: o.Logger,
 	}
 	if filled.Logger == nil {
@@ -105,25 +153,4 @@ func Fill[C, R, E any](o Options, call func(C) Call) pipeline.Options[C, R, E] {
 		filled.ActualCost = func(c C) (int64, bool) { return o.ActualCost(call(c)) }
 	}
 	return filled
-}
-
-// Run runs the suite.
-func Run(t *testing.T, d Driver) {
-	for _, group := range [][]testCase{decisions, hooks, keys, outcomes, waits, stores, routes, writers} {
-		for _, c := range group {
-			if c.writer && d.WithoutWriter {
-				continue
-			}
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.run(t, d)
-			})
-		}
-	}
-}
-
-type testCase struct {
-	name   string
-	run    func(*testing.T, Driver)
-	writer bool // needs an http.ResponseWriter
 }

@@ -14,7 +14,6 @@ import (
 var hooks = []testCase{
 	{name: "a hook answers", run: hookAnswers},
 	{name: "a hook that writes nothing", run: hookWritesNothing},
-	{name: "a hook that panics", run: hookPanics},
 }
 
 func hookAnswers(t *testing.T, d Driver) {
@@ -61,24 +60,4 @@ func hookWritesNothing(t *testing.T, d Driver) {
 	if n := calls.Load(); n != 2 {
 		t.Errorf("%d calls of hooks, want 2", n)
 	}
-}
-
-func hookPanics(t *testing.T, d Driver) {
-	o := fixed()
-	o.OnRefused = func(c Call, _ core.Result) {
-		if c.Query("panic") != "" {
-			panic("hook")
-		}
-	}
-	key := d.Key(func(c Call) (string, error) {
-		if c.Query("key") != "" {
-			panic("key")
-		}
-		return "k", nil
-	})
-	url := d.Serve(t, app(o, core.PerMinute(1).By(key)))
-	get(t, url+"/?key=1", 500, 500)
-	get(t, url, 200, 429)
-	get(t, url+"/?panic=1", 500, 500)
-	get(t, url, 429)
 }

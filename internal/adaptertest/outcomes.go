@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
 )
@@ -11,6 +12,7 @@ import (
 var outcomes = []testCase{
 	{name: "refund by outcome", run: refundByOutcome},
 	{name: "what a failure is can be said", run: failurePredicate},
+	{name: "a failure is given back though its client has left", run: refundOfTheGone, writer: true},
 	{name: "settle to the actual cost", run: settle},
 	{name: "degrade", run: degrade},
 	{name: "dry run", run: dryRun},
@@ -21,6 +23,8 @@ func byStatus(c Call) {
 	switch status := c.Query("status"); status {
 	case "panic":
 		panic(http.ErrAbortHandler)
+	case "failed":
+		c.Fail(418)
 	case "none":
 	default:
 		n, _ := strconv.Atoi(status)
@@ -45,6 +49,7 @@ func refundByOutcome(t *testing.T, d Driver) {
 		{"400", 400, "9", "10"},
 		{"404", 404, "9", "10"},
 		{"500", 500, "9", "10"},
+		{"failed", 418, "9", "10"},
 		{"panic", 500, "9", "10"},
 	} {
 		for outcomes, left := range map[core.Outcomes]string{
@@ -58,6 +63,33 @@ func refundByOutcome(t *testing.T, d Driver) {
 			if peek.header.Get("RateLimit-Remaining") != left {
 				t.Errorf("outcome %s, counting %d: %s left, want %s", c.outcome, outcomes, peek.header.Get("RateLimit-Remaining"), left)
 			}
+		}
+	}
+}
+
+func refundOfTheGone(t *testing.T, d Driver) {
+	entered, ended := make(chan struct{}), make(chan struct{})
+	a := app(fixed(), core.PerMinute(10).FixedWindow().Counting(core.CountSuccesses).Costing(func(r core.Request) (int64, error) {
+		return strconv.ParseInt("0"+r.Query("n"), 10, 64)
+	}))
+	a.Routes[0].Handler = func(c Call) {
+		if c.Query("n") != "" {
+			defer close(ended)
+			close(entered)
+			<-c.Context().Done()
+			c.Answer(500, "")
+		}
+	}
+	url := d.Serve(t, a)
+	leave(t, url+"/?n=4", entered)
+	<-ended
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) { // the refund follows
+		left := get(t, url, 200).header.Get("RateLimit-Remaining")
+		if left == "10" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s left, want all 10", left)
 		}
 	}
 }

@@ -16,6 +16,9 @@ var waits = []testCase{
 	{name: "hold", run: hold},
 	{name: "hold gives up", run: holdGivesUp},
 	{name: "hold together with a policy that refuses", run: holdAndRefuse},
+	{name: "hold together with a policy that admits", run: holdAndAdmit},
+	{name: "a deadline that is too near for the wait", run: nearDeadline},
+	{name: "a deadline that has passed", run: passedDeadline},
 	{name: "a client that leaves gives its turn back", run: leaves, writer: true},
 }
 
@@ -45,7 +48,7 @@ func spaced(t *testing.T, d Driver) {
 func hold(t *testing.T, d Driver) {
 	url := d.Serve(t, app(&Options{}, core.PerSecond(5).TokenBucket(1).Holding(2*time.Second)))
 	get(t, url, 200)
-	if held := took(t, url, 200); held < 150*time.Millisecond || held > 1500*time.Millisecond {
+	if held := took(t, url, 200); held < 150*time.Millisecond || held > 3*time.Second {
 		t.Errorf("held for %v, want about 200ms", held)
 	}
 }
@@ -65,6 +68,20 @@ func holdAndRefuse(t *testing.T, d Driver) {
 	get(t, url, 200)
 	if held := took(t, url, 429); held > 5*time.Second {
 		t.Errorf("answered after %v, want at once: one refuses", held)
+	}
+}
+
+// holdAndAdmit: also where the store remembers the refusal and asks nobody else.
+func holdAndAdmit(t *testing.T, d Driver) {
+	url := d.Serve(t, app(&Options{}, core.PerHour(100).Named("admits"), core.PerSecond(5).TokenBucket(1).Named("holds").Holding(10*time.Second)))
+	statuses := make(chan int, 4)
+	for range 4 {
+		go func() { statuses <- send(t, "GET", url).status }()
+	}
+	for range 4 {
+		if status := <-statuses; status != 200 {
+			t.Errorf("status %d, want 200 after a while", status)
+		}
 	}
 }
 
@@ -101,5 +118,56 @@ func leaves(t *testing.T, d Driver) {
 	}
 	if peeks := calls.Load(); peeks < 2 {
 		t.Errorf("the handler ran %d times", peeks)
+	}
+}
+
+// within gives each request a deadline.
+func within(t *testing.T, d time.Duration) func(Call) {
+	return func(c Call) {
+		ctx, cancel := context.WithTimeout(c.Context(), d)
+		t.Cleanup(cancel)
+		c.SetContext(ctx)
+	}
+}
+
+// nearDeadline: who cannot be served in time is refused at once, and not charged.
+func nearDeadline(t *testing.T, d Driver) {
+	for _, c := range []struct {
+		policy core.Policy
+		left   string
+	}{
+		{core.PerMinute(1).LeakyBucket(3), "2"},
+		{core.PerMinute(1).LeakyBucket(3).WaitingAtMost(time.Second), "2"},
+		{core.PerMinute(1).TokenBucket(1).Holding(time.Hour), "0"},
+	} {
+		a := app(&Options{}, c.policy)
+		a.Outer = within(t, 10*time.Second)
+		url := d.Serve(t, a)
+		get(t, url, 200)
+		if waited := took(t, url, 429); waited > 5*time.Second {
+			t.Errorf("answered after %v, want at once", waited)
+		}
+		get(t, url, 429).wantField(t, "RateLimit-Remaining", c.left)
+	}
+}
+
+// passedDeadline: it is no fault of the store, and nothing is charged.
+func passedDeadline(t *testing.T, d Driver) {
+	var calls atomic.Int64
+	var passed atomic.Bool
+	passed.Store(true)
+	a := app(fixed(), core.PerMinute(5).FixedWindow())
+	a.Routes[0].Handler = counted(&calls)
+	a.Outer = func(c Call) {
+		if passed.Load() {
+			within(t, -time.Second)(c)
+		}
+	}
+	url := d.Serve(t, a)
+	get(t, url, 503, 503)
+	passed.Store(false)
+	get(t, url, 200).wantField(t, "RateLimit-Remaining", "4")
+	if n := calls.Load(); n != 1 {
+		t.Errorf("the handler ran %d times, want once", n)
 	}
 }

@@ -25,8 +25,8 @@ var writers = []testCase{
 	{name: "files", run: files, writer: true},
 }
 
-// watching are policies that need no outcome, and one that does.
-var watching = []core.Outcomes{core.CountAll, core.CountFailures}
+// watching are policies that need no outcome, and those that do.
+var watching = []core.Outcomes{core.CountAll, core.CountFailures, core.CountSuccesses}
 
 func writerApp(outcomes core.Outcomes, handler func(Call)) App {
 	cost := func(r core.Request) (int64, error) { return strconv.ParseInt(r.Query("n"), 10, 64) }

@@ -3,7 +3,6 @@ package clienttest
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/ratelimit-go/ratelimit/core"
-	ratelimit "github.com/ratelimit-go/ratelimit/nethttp"
 )
 
 // client asks once for an address, and again when the answer tells it to. It fails
@@ -73,29 +71,32 @@ func run(t *testing.T, name string, args ...string) {
 // scene is a server that turns the next request away once, with a time to wait.
 type scene struct {
 	name       string
-	handler    func() http.Handler
+	store      func() core.Store // nil: in memory
+	policies   []core.Policy
 	used       int // requests that use up the limit first
 	status     int
 	retryAfter string
 }
 
-func limited(policies ...core.Policy) func() http.Handler {
-	return func() http.Handler { return ratelimit.New(policies...)(ok) }
-}
-
 var scenes = []scene{
-	{"a window of 2 s", limited(core.Per(1, 2*time.Second).SlidingWindowLog().Named("log")), 1, 429, "2"},
-	{"a fraction of a second", limited(core.PerSecond(2).TokenBucket(1).Named("bucket")), 1, 429, "1"},
-	{"the longer of two", limited(
+	{"a window of 2 s", nil, []core.Policy{core.Per(1, 2*time.Second).SlidingWindowLog().Named("log")}, 1, 429, "2"},
+	{"a fraction of a second", nil, []core.Policy{core.PerSecond(2).TokenBucket(1).Named("bucket")}, 1, 429, "1"},
+	{"the longer of two", nil, []core.Policy{
 		core.PerSecond(1).SlidingWindowLog().Named("short"),
 		core.Per(2, 2*time.Second).SlidingWindowLog().Named("long"),
-		core.Per(1, 3*time.Second).TokenBucket(1).Named("slow")), 1, 429, "3"},
-	{"the store is away", func() http.Handler {
-		limits := ratelimit.With(ratelimit.Options{
-			Store: &flaky{Store: core.NewMemory()}, Logger: slog.New(slog.DiscardHandler),
-		})
-		return limits.New(core.PerMinute(60).Named("closed").WhenStoreAway(core.Closed))(ok)
+		core.Per(1, 3*time.Second).TokenBucket(1).Named("slow"),
+	}, 1, 429, "3"},
+	{"the store is away", func() core.Store { return &flaky{Store: core.NewMemory()} }, []core.Policy{
+		core.PerMinute(60).Named("closed").WhenStoreAway(core.Closed),
 	}, 0, 503, "1"},
+}
+
+// given is the scene's store.
+func (s scene) given() core.Store {
+	if s.store == nil {
+		return nil
+	}
+	return s.store()
 }
 
 // flaky is a store that does not answer the first time.
@@ -114,17 +115,22 @@ func (f *flaky) Take(ctx context.Context, now time.Time, asks []core.Ask) error 
 func TestClientsComeBackWhenTold(t *testing.T) {
 	for name, ask := range clients(t) {
 		for _, scene := range scenes {
-			t.Run(name+"/"+scene.name, func(t *testing.T) {
-				t.Parallel()
-				s := serve(t, scene.handler())
-				for range scene.used {
-					use(t, s.URL)
-				}
-				ask(t, s.URL)
-				cameBack(t, s.seen()[scene.used:], scene)
-			})
+			comesBack(t, "net/http/"+name, ask, scene, onNetHTTP)
+			comesBack(t, "fiber/"+name, ask, scene, onFiber)
 		}
 	}
+}
+
+func comesBack(t *testing.T, name string, ask client, scene scene, serve framework) {
+	t.Run(name+"/"+scene.name, func(t *testing.T) {
+		t.Parallel()
+		s := serve(t, scene)
+		for range scene.used {
+			use(t, s.URL)
+		}
+		ask(t, s.URL)
+		cameBack(t, s.seen()[scene.used:], scene)
+	})
 }
 
 // use is a request that is admitted, of a client that does not come back.

@@ -54,7 +54,7 @@ func serve(addr, servers string, build func(core.Store) Server) error {
 		return err
 	}
 	fmt.Printf("listening on http://%s\ntry: curl -i http://%[1]s/window, /exact, /smooth, /burst, /steady, /users/1, /pay, /report?size=60\n"+
-		"and: curl -i -d 'user=ann&password=guess' http://%[1]s/login\n", listener.Addr())
+		"and: curl -i -d 'user=ann&password=guess' http://%[1]s/login\nmetrics: curl http://%[1]s/metrics\n", listener.Addr())
 
 	server := build(shared)
 	ended := make(chan error, 1)

@@ -171,7 +171,8 @@ func (c *call) Results() []*core.Result        { return ratelimit.Results(c.c) }
 // Writer is Echo's own, with what handlers reach for below it.
 func (c *call) Writer() http.ResponseWriter {
 	response := c.c.Response()
-	notifier, ok := response.Writer.(http.CloseNotifier) //nolint:staticcheck // old handlers ask for it
+	//lint:ignore SA1019 old handlers ask for it
+	notifier, ok := response.Writer.(http.CloseNotifier)
 	if !ok {
 		return response
 	}

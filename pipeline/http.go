@@ -23,6 +23,8 @@ type HTTP struct {
 
 // open makes room for the values of fields, which the server keeps, beside the
 // trail: one allocation for both.
+//
+//lint:ignore U1000 Exchange has it, in the adapters
 func (h *HTTP) open(alone bool) {
 	if alone {
 		h.Visit.open(alone)

@@ -21,7 +21,8 @@ type Recorder struct {
 func NewRecorder(w http.ResponseWriter) (*Recorder, http.ResponseWriter) {
 	r := &Recorder{ResponseWriter: w}
 	f, h := flusher{r}, hijacker{r}
-	n, notifies := w.(http.CloseNotifier) //nolint:staticcheck // old handlers ask for it
+	//lint:ignore SA1019 old handlers ask for it
+	n, notifies := w.(http.CloseNotifier)
 	flushes, hijacks := can[http.Flusher](w), can[http.Hijacker](w)
 	switch {
 	case flushes && hijacks && notifies:

@@ -13,18 +13,22 @@ import (
 // [Exchange]; the zero Visit is ready.
 type Visit struct {
 	trail *trail
-	own   trail         // what trail is where nobody may keep it
-	held  time.Duration // how long the request has waited
-	room  [usualFields]headers.Field
+	//lint:ignore U1000 open uses it
+	own  trail         // what trail is where nobody may keep it
+	held time.Duration // how long the request has waited
+	room [usualFields]headers.Field
 }
 
 // usualFields is the number of the default header fields.
 const usualFields = 5
 
+//lint:ignore U1000 Exchange has it, in the adapters
 func (v *Visit) visit() *Visit { return v }
 
 // open makes room for the trail: with the visit, which serves again, or apart, for
 // those who find it in the request's context.
+//
+//lint:ignore U1000 Exchange has it, in the adapters
 func (v *Visit) open(alone bool) {
 	if v.trail = &v.own; !alone {
 		v.trail = new(trail)

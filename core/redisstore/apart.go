@@ -53,7 +53,7 @@ func (s *Store) takeApart(ctx context.Context, now time.Time, asks []core.Ask, g
 	admitted, err := s.everywhere(timed, weigh, now, groups)
 	if admitted && asksUnits(asks) {
 		if admitted, err = s.everywhere(timed, take, now, groups); err != nil {
-			go s.undo(ctx, now, groups) // the caller has waited long enough
+			go func() { _ = s.undo(ctx, now, groups) }() // the caller has waited long enough
 		} else if !admitted {
 			err = s.undo(ctx, now, groups)
 		}

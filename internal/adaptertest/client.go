@@ -123,8 +123,7 @@ func newClock() *clock {
 	return c
 }
 
-func (c *clock) now() time.Time          { return time.UnixMicro(c.us.Load()) }
-func (c *clock) advance(d time.Duration) { c.us.Add(d.Microseconds()) }
+func (c *clock) now() time.Time { return time.UnixMicro(c.us.Load()) }
 
 // fixed are options on a clock that stands still at the start of a minute.
 func fixed() *Options { return &Options{Now: newClock().now} }

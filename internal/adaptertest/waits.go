@@ -77,6 +77,7 @@ func holdAndAdmit(t *testing.T, d Driver) {
 	statuses := make(chan int, 4)
 	for range 4 {
 		go func() { statuses <- send(t, "GET", url).status }()
+		time.Sleep(20 * time.Millisecond) // each meets the refusal of the one before
 	}
 	for range 4 {
 		if status := <-statuses; status != 200 {

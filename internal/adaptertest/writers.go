@@ -130,7 +130,8 @@ func controller(t *testing.T, d Driver) {
 func closeNotifier(t *testing.T, d Driver) {
 	for _, outcomes := range watching {
 		url := d.Serve(t, writerApp(outcomes, func(c Call) {
-			if _, ok := c.Writer().(http.CloseNotifier); !ok { //nolint:staticcheck // old handlers ask
+			//lint:ignore SA1019 old handlers ask for it
+			if _, ok := c.Writer().(http.CloseNotifier); !ok {
 				t.Error("the writer is no CloseNotifier")
 			}
 		}))

@@ -14,6 +14,9 @@ help: ## list the targets
 
 test: tools ## set up and run all tests, with the race detector
 	$(GO) test -race -timeout 15m ./...
+	@echo "# what the adapters have in common: in memory, on Redis"
+	@mkdir -p build && $(GO) test -v -run TestAdapter ./nethttp ./gin ./echo ./fiber ./chi >build/adapters.txt || { cat build/adapters.txt; exit 1; }
+	@grep -E ' (ok|FAIL|-) +(ok|FAIL|-)$$|^ok' build/adapters.txt
 	@for module in $(NESTED); do echo "# $$module"; (cd $$module && $(GO) test -timeout 10m ./...) || exit 1; done
 
 tools: # what the tests start: redis-server, prometheus, curl, node

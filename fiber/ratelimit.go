@@ -24,7 +24,8 @@
 // runs, and refusing saves only the handler. With it, and DisablePreParseMultipartForm
 // for multipart forms, a refusal reads no more than 8 KiB, and closes the connection,
 // where the rest would be taken for the next request. A streamed body is looked at for
-// a form key only where it says its length, of at most 1 MiB.
+// a form key only where it says its length, of at most 1 MiB. Expect: 100-continue is
+// answered by the server before any middleware runs.
 //
 // Prefork. Each child has its own memory: a store in memory is one budget for each
 // child. Give Options.Store one in Redis.
@@ -64,6 +65,9 @@ type Limits struct {
 // New makes a middleware with a store of its own, in memory. All policies must
 // admit a request; it is charged to all of them or to none. New panics without a
 // policy, and on one that is not legal.
+//
+// Build it once, at start-up: one that is built for each request counts nothing, since
+// its store is new as well.
 func New(policies ...core.Policy) fiber.Handler { return With(Options{}).New(policies...) }
 
 // With makes Limits. It panics on Options that are not legal.

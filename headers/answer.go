@@ -55,7 +55,7 @@ func appendViolated(b []byte, r *core.Result) []byte {
 	first := true
 	for i := range r.Len() {
 		d := r.Decision(i)
-		if d.Allowed || d.DryRun {
+		if d.Allowed || d.DryRun || d.Unasked {
 			continue
 		}
 		if !first {

@@ -24,7 +24,7 @@ func (f *Format) collect(items []item, results []*core.Result) []item {
 	for _, r := range results {
 		for i := range r.Len() {
 			d := r.Decision(i)
-			if d.DryRun || d.Limit.IsUnlimited() {
+			if d.DryRun || d.Unasked || d.Limit.IsUnlimited() {
 				continue
 			}
 			items = add(items, item{

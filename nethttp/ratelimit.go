@@ -34,6 +34,9 @@ type Limits struct {
 // New makes a middleware with a store of its own, in memory. All policies must
 // admit a request; it is charged to all of them or to none. New panics without a
 // policy, and on one that is not legal.
+//
+// Build it once, at start-up: one that is built for each request counts nothing, since
+// its store is new as well.
 func New(policies ...core.Policy) func(http.Handler) http.Handler {
 	return With(Options{}).New(policies...)
 }

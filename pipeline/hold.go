@@ -40,7 +40,7 @@ func (g *gate) mayHold(ctx context.Context, r *core.Result, wait, held time.Dura
 	}
 	for i := range g.policies {
 		d, p := r.Decision(i), &g.policies[i]
-		if d.Allowed || d.DryRun {
+		if d.Allowed || d.DryRun || d.Unasked {
 			continue
 		}
 		if p.OnExcess != core.Hold || p.LongestWait > 0 && held > p.LongestWait {

@@ -68,7 +68,7 @@ func (l *Log) Decided(route string, r *core.Result, _ pipeline.Outcome, _ time.D
 	}
 	for i := range r.Len() {
 		d := r.Decision(i)
-		if d.Allowed {
+		if d.Allowed || d.Unasked {
 			continue
 		}
 		if leftOut, may := l.mayWrite(time.Now().Unix()); may {

@@ -77,11 +77,11 @@ func (t *Tally) Decided(route string, r *core.Result, outcome pipeline.Outcome, 
 	}
 }
 
-// count counts what one policy has decided. One that was left out, or whose limit
-// for this request is none, has decided nothing.
+// count counts what one policy has decided. One that was left out or not asked, or
+// whose limit for this request is none, has decided nothing.
 func (t *Tally) count(route string, r *core.Result, i int, held time.Duration) {
 	d := r.Decision(i)
-	if d.Limit.IsUnlimited() {
+	if d.Unasked || d.Limit.IsUnlimited() {
 		return
 	}
 	s := t.nearAt(place{d.Policy, route})

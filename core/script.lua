@@ -67,6 +67,7 @@ local function run()
       argument = first + n * (1 + width)
     end
     local admitted, pass = verb == 'take', 2
+    texts = nil
     if n > 1 then
       pass, texts = 1, {} -- several are all evaluated before the first one is charged
     end

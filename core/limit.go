@@ -123,10 +123,11 @@ var periodUnits = []struct {
 //
 //	100/minute     10/s burst 20     5 per 30s     unlimited     blocked
 //
-// A period is second, minute, hour, day (24 hours) or week (7 days), their usual
+// Letters may be large, and a comma may stand before burst. A period is second, minute, hour, day (24 hours) or week (7 days), their usual
 // short forms, or a Go duration such as 1m30s. The error wraps [ErrInvalid].
 func ParseLimit(text string) (Limit, error) {
-	words := strings.Fields(strings.Replace(text, "/", " / ", 1))
+	plain := strings.ToLower(strings.Replace(text, ",", " ", 1))
+	words := strings.Fields(strings.Replace(plain, "/", " / ", 1))
 	if len(words) == 1 && words[0] == "unlimited" {
 		return Unlimited(), nil
 	}
@@ -137,10 +138,13 @@ func ParseLimit(text string) (Limit, error) {
 		return Limit{}, invalid("limit %s: write it as \"100/minute\", \"5 per 30s\" or \"10/s burst 20\"", quoted(text))
 	}
 	l, err := parseWords(words)
-	if err != nil {
-		return Limit{}, err
+	if err == nil {
+		err = l.Err()
 	}
-	return l, l.Err()
+	if err != nil {
+		return Limit{}, fmt.Errorf("%w (in %s)", err, quoted(text))
+	}
+	return l, nil
 }
 
 func parseWords(words []string) (l Limit, err error) {

@@ -202,3 +202,32 @@ func TestACostAboveTheShareWaits(t *testing.T) {
 		t.Errorf("above the whole limit: %+v, %v; want never", r, err)
 	}
 }
+
+// TestAChosenPeriodIsResetAndBlockedToo: a tenant's plan can have a state of its own.
+func TestAChosenPeriodIsResetAndBlockedToo(t *testing.T) {
+	l := mustLimiter(t, nil, PerMinute(100).Named("plan"))
+	ctx := context.Background()
+	take := func() bool {
+		t.Helper()
+		r, err := l.Decide(ctx, []Units{{Key: "tenant", Cost: 1, Limit: Limit{Count: 1, Period: 24 * time.Hour}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Allowed
+	}
+	if !take() || take() {
+		t.Fatal("one a day does not admit one")
+	}
+	if err := l.Reset(ctx, "plan", "tenant"); err != nil || !take() {
+		t.Errorf("a reset does not reach the tenant's period (%v)", err)
+	}
+	if err := l.Reset(ctx, "plan", "tenant"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Block(ctx, "plan", "tenant", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if take() {
+		t.Error("a block does not reach the tenant's period")
+	}
+}

@@ -17,7 +17,7 @@ import (
 type Policy struct {
 	// Name identifies the policy: on one store, policies of one name share one
 	// budget. It is shown to clients. Printable ASCII, at most 64 bytes. Empty:
-	// the policy is called after its limit, which a shared store refuses.
+	// the policy is called after its limit, which middlewares on a given store refuse.
 	Name string
 	// Limit is how many units pass in how much time.
 	Limit Limit
@@ -96,7 +96,8 @@ type Outcomes uint8
 const (
 	// CountAll gives nothing back. The default.
 	CountAll Outcomes = iota
-	// CountFailures gives back what succeeded: only failures count.
+	// CountFailures gives back what succeeded: only failures count. Where a failed
+	// login is answered with 200 or a redirect, tell it by Options.Failure.
 	CountFailures
 	// CountSuccesses gives back what failed: only successes count.
 	CountSuccesses
@@ -132,8 +133,9 @@ func Per(count int64, period time.Duration) Policy {
 	return Policy{Limit: Limit{Count: count, Period: period}}.mustBeLegal()
 }
 
-// PerLimit is a policy of a limit that is at hand, such as one from
-// [ParseLimit].
+// PerLimit is a policy of a limit that is at hand, such as one from [ParseLimit]: with
+// a burst a token bucket, without one the default algorithm. A field can be set
+// instead: Policy{Limit: l, Algorithm: TokenBucket}.
 func PerLimit(limit Limit) Policy {
 	p := Policy{Limit: limit}
 	if limit.Burst > 0 {
@@ -171,7 +173,9 @@ func (p Policy) Costing(cost func(Request) (int64, error)) Policy {
 }
 
 // LimitBy chooses a limit for each request, a plan per tenant. Its limits may be
-// [Unlimited] or [Blocked].
+// [Unlimited] or [Blocked]; who is not known needs one too. They must suit the policy's
+// algorithm, as [Policy.Terms] tells at start-up: only the buckets take a burst. A
+// tenant whose period changes starts anew.
 func (p Policy) LimitBy(limit func(Request) (Limit, error)) Policy {
 	p.LimitFor = limit
 	return p

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -54,17 +55,19 @@ func (l *Limiter) adjust(ctx context.Context, r *Result, actual func(i int) int6
 	return r.store.Adjust(ctx, l.clock(), changed, costs)
 }
 
-// Reset forgets a key of the named policy and lifts its block. The name may be
+// Reset forgets a key of the named policy and lifts its block, under all limits that
+// this limiter has decided by (see [Policy.LimitBy]). The name may be
 // empty where there is one policy.
 func (l *Limiter) Reset(ctx context.Context, policy, key string) error {
 	b, err := l.named(policy)
 	if err != nil {
 		return err
 	}
-	return l.store.Reset(ctx, b.terms, key)
+	return b.eachState(func(t *Terms) error { return l.store.Reset(ctx, t, key) })
 }
 
-// Block refuses a key of the named policy for a time, whatever its state. A later
+// Block refuses a key of the named policy for a time, whatever its state, under all
+// limits that this limiter has decided by. A later
 // block replaces it; 0 lifts it. The name may be empty where there is one policy.
 func (l *Limiter) Block(ctx context.Context, policy, key string, length time.Duration) error {
 	b, err := l.named(policy)
@@ -74,7 +77,23 @@ func (l *Limiter) Block(ctx context.Context, policy, key string, length time.Dur
 	if length < 0 || length > maxPeriod {
 		return invalid("block of %v: give 0 to 8784h", length)
 	}
-	return l.store.Block(ctx, l.clock(), b.terms, key, length)
+	now := l.clock()
+	return b.eachState(func(t *Terms) error { return l.store.Block(ctx, now, t, key, length) })
+}
+
+// eachState does something to every state that a key can have: one for each period
+// among the limits of requests so far, since another period starts anew.
+func (b *bound) eachState(do func(*Terms) error) error {
+	errs := []error{do(b.terms)}
+	done := map[string]bool{b.terms.ID: true}
+	b.others.Range(func(_, ready any) bool {
+		if t := ready.([2]*Terms)[0]; t.Capacity > 0 && !done[t.ID] {
+			done[t.ID] = true
+			errs = append(errs, do(t))
+		}
+		return true
+	})
+	return errors.Join(errs...)
 }
 
 func (l *Limiter) named(policy string) (*bound, error) {

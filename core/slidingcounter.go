@@ -6,6 +6,10 @@ import "math/bits"
 // divide by them) and weighs the oldest by how much of it the window still
 // covers. One interval is the classic pair of counters; more follow the window
 // more closely. It is the default algorithm: small, smooth and close.
+//
+// What is used at the start of one interval weighs until the end of the window that
+// follows it, so with one interval a client who has used up a small limit can be
+// refused for nearly two periods. More intervals, or the log, shorten that.
 func (p Policy) SlidingWindowCounter(intervals int) Policy {
 	if intervals == 0 {
 		panic("ratelimit: intervals 0: give 1 to 100")

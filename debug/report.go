@@ -106,6 +106,9 @@ func (e *entry) report(ctx context.Context, key string, limit core.Limit) (*Repo
 		r.BlockedUntil = after(now, used.RetryAfter)
 	}
 	r.Why = r.why()
+	if r.PerRequest && limit == (core.Limit{}) {
+		r.Why += " (By the policy's own limit: requests may have another, which can be given as limit.)"
+	}
 	return r, nil
 }
 

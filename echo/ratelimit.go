@@ -27,16 +27,18 @@ import (
 )
 
 type (
-	onRefused = func(echo.Context, core.Result) error
-	onError   = func(echo.Context, error) error
+	// OnRefused answers what the policies refuse: see [Options].
+	OnRefused = func(echo.Context, core.Result) error
+	// OnError answers what could not be decided: see [Options].
+	OnError = func(echo.Context, error) error
 )
 
 // Options are what middlewares share. The zero Options is the default.
-type Options = pipeline.Options[echo.Context, onRefused, onError]
+type Options = pipeline.Options[echo.Context, OnRefused, OnError]
 
 // Limits makes middlewares that share [Options].
 type Limits struct {
-	limits *pipeline.Limits[echo.Context, onRefused, onError]
+	limits *pipeline.Limits[echo.Context, OnRefused, OnError]
 	routes routes
 }
 

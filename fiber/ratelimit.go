@@ -49,16 +49,18 @@ import (
 )
 
 type (
-	onRefused = func(*fiber.Ctx, core.Result) error
-	onError   = func(*fiber.Ctx, error) error
+	// OnRefused answers what the policies refuse: see [Options].
+	OnRefused = func(*fiber.Ctx, core.Result) error
+	// OnError answers what could not be decided: see [Options].
+	OnError = func(*fiber.Ctx, error) error
 )
 
 // Options are what middlewares share. The zero Options is the default.
-type Options = pipeline.Options[*fiber.Ctx, onRefused, onError]
+type Options = pipeline.Options[*fiber.Ctx, OnRefused, OnError]
 
 // Limits makes middlewares that share [Options].
 type Limits struct {
-	limits *pipeline.Limits[*fiber.Ctx, onRefused, onError]
+	limits *pipeline.Limits[*fiber.Ctx, OnRefused, OnError]
 	routes routes
 }
 

@@ -22,16 +22,18 @@ import (
 )
 
 type (
-	onRefused = func(*gin.Context, core.Result)
-	onError   = func(*gin.Context, error)
+	// OnRefused answers what the policies refuse: see [Options].
+	OnRefused = func(*gin.Context, core.Result)
+	// OnError answers what could not be decided: see [Options].
+	OnError = func(*gin.Context, error)
 )
 
 // Options are what middlewares share. The zero Options is the default.
-type Options = pipeline.Options[*gin.Context, onRefused, onError]
+type Options = pipeline.Options[*gin.Context, OnRefused, OnError]
 
 // Limits makes middlewares that share [Options].
 type Limits struct {
-	limits *pipeline.Limits[*gin.Context, onRefused, onError]
+	limits *pipeline.Limits[*gin.Context, OnRefused, OnError]
 	routes routes
 }
 

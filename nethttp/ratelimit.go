@@ -18,16 +18,18 @@ import (
 )
 
 type (
-	onRefused = func(http.ResponseWriter, *http.Request, core.Result)
-	onError   = func(http.ResponseWriter, *http.Request, error)
+	// OnRefused answers what the policies refuse: see [Options].
+	OnRefused = func(http.ResponseWriter, *http.Request, core.Result)
+	// OnError answers what could not be decided: see [Options].
+	OnError = func(http.ResponseWriter, *http.Request, error)
 )
 
 // Options are what middlewares share. The zero Options is the default.
-type Options = pipeline.Options[*http.Request, onRefused, onError]
+type Options = pipeline.Options[*http.Request, OnRefused, OnError]
 
 // Limits makes middlewares that share [Options].
 type Limits struct {
-	limits *pipeline.Limits[*http.Request, onRefused, onError]
+	limits *pipeline.Limits[*http.Request, OnRefused, OnError]
 	routes func(*http.Request) (string, error) // nil: those of [http.ServeMux]
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -55,13 +56,13 @@ func undecided(ctx context.Context, err error) *Error {
 	case ctx.Err() != nil:
 		return gone(ctx)
 	case errors.Is(err, core.ErrInvalid):
-		return &Error{Status: http.StatusInternalServerError, Err: errors.Join(ErrLimit, err)}
+		return &Error{Status: http.StatusInternalServerError, Err: fmt.Errorf("%w: %w", ErrLimit, err)}
 	}
 	return &Error{Status: http.StatusServiceUnavailable, Err: err}
 }
 
 func gone(ctx context.Context) *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Err: errors.Join(ErrGone, context.Cause(ctx))}
+	return &Error{Status: http.StatusServiceUnavailable, Err: fmt.Errorf("%w: %w", ErrGone, context.Cause(ctx))}
 }
 
 // outcome is what observers are told.

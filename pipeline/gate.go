@@ -147,7 +147,7 @@ func (g *gate) fail(x Exchange, e *Error) verdict {
 		return stop
 	}
 	if status == http.StatusInternalServerError {
-		g.logger.ErrorContext(x.Context(), "ratelimit: a request could not be decided", "error", e)
+		g.complain(x.Context(), e)
 	}
 	x.SetFields(fields)
 	x.Answer(status, body)

@@ -95,6 +95,7 @@ type shared struct {
 	observers     []Observer
 	advice        *adviser
 	addressless   *sync.Once
+	complaints    *complaints
 }
 
 // With makes Limits. It panics on Options that are not legal, with the mend in the
@@ -106,7 +107,7 @@ func With[C, R, E any](o Options[C, R, E]) *Limits[C, R, E] {
 	}
 	s := shared{
 		now: o.Now, format: format, noFields: valueless(format.Names()), client: o.ClientIP, skipPreflight: o.SkipPreflight, alone: o.Alone, logger: o.Logger, observers: o.Observers,
-		allow: mustNetworks("Allow", o.Allow), deny: mustNetworks("Deny", o.Deny), addressless: new(sync.Once),
+		allow: mustNetworks("Allow", o.Allow), deny: mustNetworks("Deny", o.Deny), addressless: new(sync.Once), complaints: new(complaints),
 	}
 	if s.client == nil {
 		s.client = keyfuncs.NewClient()

@@ -87,7 +87,10 @@ func (g *gate) withoutKey(x Exchange, p *core.Policy, u *core.Units) *Error {
 func chooseLimit(x Exchange, p *core.Policy, u *core.Units) *Error {
 	limit, err := p.LimitFor(x)
 	if err == nil {
-		err = limit.Err() // the zero limit too: it would stand for the policy's own
+		err = limit.Err()
+	}
+	if err != nil && limit == (core.Limit{}) {
+		err = fmt.Errorf("no limit for this request: return core.Unlimited(), core.Blocked() or another: %w", err)
 	}
 	if err != nil {
 		return &Error{Status: http.StatusInternalServerError, Err: fmt.Errorf("%w: %w", ErrLimit, err)}

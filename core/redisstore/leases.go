@@ -71,7 +71,7 @@ func (l *leases) handOut(a *core.Ask) (fetch *lease, wait chan struct{}) {
 		held.left = 0 // its window is over
 	}
 	switch {
-	case held.left >= a.Cost && held.grant.Terms == a.Terms:
+	case held.left >= a.Cost && held.left > 0 && held.grant.Terms.Limit == a.Terms.Limit:
 		held.left -= a.Cost
 		a.Answer = held.answer(a.Cost, now)
 		return nil, nil

@@ -53,8 +53,12 @@ func serve(addr, servers string, build func(core.Store) Server) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("listening on http://%s\ntry: curl -i http://%[1]s/window, /exact, /smooth, /burst, /steady, /users/1, /pay, /report?size=60\n"+
-		"and: curl -i -d 'user=ann&password=guess' http://%[1]s/login\nmetrics: curl http://%[1]s/metrics\n", listener.Addr())
+	url := "http://" + reachable(listener.Addr())
+	fmt.Println("listening on", url)
+	for _, try := range []string{"window", "exact", "smooth", "burst", "steady", "users/1", "pay", "report?size=60", "metrics"} {
+		fmt.Printf("try: curl -i '%s/%s'\n", url, try)
+	}
+	fmt.Printf("try: curl -i -d 'user=ann&password=guess' %s/login\n\n", url)
 
 	server := build(shared)
 	ended := make(chan error, 1)
@@ -67,6 +71,14 @@ func serve(addr, servers string, build func(core.Store) Server) error {
 	drain, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return server.Shutdown(drain)
+}
+
+// reachable is an address to ask, also where all of the machine's are listened on.
+func reachable(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("localhost:%d", tcp.Port)
+	}
+	return addr.String()
 }
 
 // store is in Redis, or nil. Redis need not be there yet.

@@ -7,7 +7,7 @@ ERRCHECK = github.com/kisielk/errcheck@v1.30.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
 FUZZTIME ?= 10s
 
-.PHONY: help test tools lint fuzz bench vuln newest
+.PHONY: help test test32 tools lint fuzz bench vuln newest
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ lint: ## gofmt, vet, staticcheck, errcheck
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ERRCHECK) -ignoretests -exclude .errcheck $$($(GO) list ./... | grep -v test)
+
+test32: ## test the engine on 32 bits
+	GOARCH=386 CGO_ENABLED=0 $(GO) test ./core ./headers ./keyfuncs ./pipeline
 
 fuzz: ## fuzz every parser, FUZZTIME (10s) each
 	@$(GO) list ./... | while read -r package; do \

@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 .PHONY: help test test32 tools lint fuzz bench vuln newest
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 test: tools ## set up and run all tests, with the race detector
 	$(GO) test -race -timeout 15m ./...

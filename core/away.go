@@ -28,10 +28,13 @@ func (l *Limiter) decideAway(ctx context.Context, now time.Time, r *Result, caus
 			local = append(local, *a)
 		}
 	}
+	r.StoreAway, r.store = true, nil // nothing was charged there, as far as is known
 	if len(local) > 0 {
-		if err := l.takeLocal(ctx, now, local); err != nil {
+		memory, err := l.takeLocal(ctx, now, local)
+		if err != nil {
 			return err
 		}
+		r.store = memory
 	}
 	for i, j := 0, 0; i < len(asks); i++ {
 		if l.policies[i].StoreAway == Local && !asks[i].Terms.Limit.IsUnlimited() {
@@ -40,23 +43,22 @@ func (l *Limiter) decideAway(ctx context.Context, now time.Time, r *Result, caus
 			j++
 		}
 	}
-	r.StoreAway, r.store = true, l.local
 	return nil
 }
 
 // takeLocal decides in this instance's memory, each limit at this instance's
 // share. It starts empty and is not copied back.
-func (l *Limiter) takeLocal(ctx context.Context, now time.Time, asks []Ask) error {
+func (l *Limiter) takeLocal(ctx context.Context, now time.Time, asks []Ask) (*Memory, error) {
 	l.localOnce.Do(func() { l.local = NewMemory() })
 	for i := range asks {
 		whole := asks[i].Terms
 		share, err := l.policyOf(whole).ready(whole.Limit)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		asks[i].Terms = share[1]
 	}
-	return l.local.Take(ctx, now, asks)
+	return l.local, l.local.Take(ctx, now, asks)
 }
 
 // waitForShare: a cost within the limit but above this instance's share of it is

@@ -231,3 +231,22 @@ func TestAChosenPeriodIsResetAndBlockedToo(t *testing.T) {
 		t.Error("a block does not reach the tenant's period")
 	}
 }
+
+// TestOpenAndLocalPoliciesTogether: requests that leave the local one out meet those
+// that make its memory.
+func TestOpenAndLocalPoliciesTogether(t *testing.T) {
+	l := mustLimiter(t, away{errors.New("away")}, PerHour(4).Named("open").WhenStoreAway(Open), PerHour(4).Named("local"))
+	var done sync.WaitGroup
+	for i := range 16 {
+		done.Go(func() {
+			r, err := l.Decide(context.Background(), []Units{{Key: "k", Cost: 1}, {Key: "k", Cost: 1, Skip: i%2 == 0}})
+			if err != nil {
+				t.Error(err)
+			}
+			if err := l.Refund(context.Background(), &r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+}

@@ -76,12 +76,14 @@ func WithNow(now func() time.Time) MemoryOption {
 	return func(m *Memory) { m.now = now }
 }
 
-// MaxKeys bounds the keys that are held, all policies together: about 60 bytes each,
-// and for a sliding-window log as much again for 7 entries. The default is 4,194,304.
-// It panics below 1.
+// MaxKeys bounds the keys that are held, all policies together: about 60 bytes each.
+// For sliding-window logs, 15 entries a key on average are a bound of their own, of
+// 128 bytes each, beyond which no new logs are begun. The keys are spread over 64
+// parts by hash, and each takes a 64th: a small store is full a little early. The
+// default is 4,194,304. It panics below 1 and above a billion.
 func MaxKeys(n int64) MemoryOption {
-	if n < 1 {
-		panic("ratelimit: MaxKeys below 1: give the most keys to hold")
+	if n < 1 || n > maxCount {
+		panic("ratelimit: MaxKeys: give the most keys to hold, 1 to 1e9")
 	}
 	return func(m *Memory) { m.max = ceilDiv(n, shards) }
 }
@@ -172,7 +174,8 @@ func (m *Memory) Take(_ context.Context, now time.Time, asks []Ask) error {
 		var s seat
 		s.sit(all, a)
 		s.shard.mu.Lock()
-		s.evaluate(m, a, at)
+		s.shard.makeRoom(m.max, at.own)
+		s.evaluate(m, a, at, true)
 		s.decide(a, true, at)
 		s.shard.mu.Unlock()
 	} else {
@@ -190,10 +193,13 @@ func (m *Memory) takeAll(all *[shards]shard, at instant, asks []Ask) {
 		seats = make([]seat, len(asks))
 	}
 	set := lock(all, asks, seats)
+	for i := range asks {
+		seats[i].shard.makeRoom(m.max, at.own)
+	}
 	allowed := true
 	for i := range asks {
 		a, s := &asks[i], &seats[i]
-		s.evaluate(m, a, at)
+		s.evaluate(m, a, at, true)
 		allowed = allowed && (s.allowed || a.Terms.DryRun)
 	}
 	for i := range asks {
@@ -231,7 +237,7 @@ func (m *Memory) Adjust(_ context.Context, now time.Time, asks []Ask, actual []i
 	for i := range asks {
 		a, s := &asks[i], &seats[i]
 		if a.Charged > 0 && actual[i] != a.Charged && a.Terms.Capacity > 0 {
-			s.evaluate(m, a, at)
+			s.evaluate(m, a, at, actual[i] > a.Charged) // a refund goes to what was charged, or nowhere
 			s.adjust(a, actual[i], at)
 		}
 	}

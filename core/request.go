@@ -16,7 +16,8 @@ var ErrNoKey = errors.New("ratelimit: no key in the request")
 type Key func(Request) (string, error)
 
 // Request is what a key, a cost or a limit may ask of a request, whatever the
-// framework. What it returns may be kept: no string is reused by the server.
+// framework. What it returns may be kept: no string is reused by the server. The
+// Request itself may not: it serves another request once the function has returned.
 type Request interface {
 	// Context is the request's own context.
 	Context() context.Context

@@ -24,8 +24,9 @@ func (s *seat) sit(all *[shards]shard, a *Ask) uint64 {
 var noState [maxIntervals + 2]int64
 
 // evaluate looks the key up and says what the ask meets. On the store's own clock
-// what has expired is as if never seen; where a time is passed in, the state tells.
-func (s *seat) evaluate(m *Memory, a *Ask, at instant) {
+// what has expired is as if never seen; where a time is passed in, the state tells. A
+// key that a full shard does not hold is counted with others, if together is set.
+func (s *seat) evaluate(m *Memory, a *Ask, at instant, together bool) {
 	t := a.Terms
 	s.number = -1
 	if t.Capacity == 0 {
@@ -44,7 +45,7 @@ func (s *seat) evaluate(m *Memory, a *Ask, at instant) {
 	}
 	s.table = s.shard.table(t, false)
 	s.number = s.table.find(s.key)
-	if s.number < 0 && s.shard.isFull(m.max, at.own) {
+	if s.number < 0 && together && s.shard.isFull(t, m.max) {
 		m.full.Add(1)
 		s.key = overflowKey(t)
 		s.number = s.table.find(s.key)
@@ -159,30 +160,32 @@ func (sh *shard) table(t *Terms, create bool) *table {
 // overflowKey stands for all keys of a policy that a full shard does not hold.
 func overflowKey(t *Terms) hashKey { return hashKey{^t.hash.a, ^t.hash.b} }
 
-// isFull looks for records that have expired before it says so.
-func (sh *shard) isFull(limit, now int64) bool {
-	if sh.weight() < limit {
-		return false
+// makeRoom sweeps a little where the shard is full. It renumbers records: no ask may
+// have its number yet.
+func (sh *shard) makeRoom(most, now int64) {
+	if sh.keys() < most && sh.entries.live < most {
+		return
 	}
 	for _, t := range sh.tables {
 		t.sweep(now, sweepRecords/2)
 	}
-	return sh.weight() >= limit
 }
 
-// weight is the keys held, a chunk of a log's entries counting as one.
-func (sh *shard) weight() (n int64) {
+// isFull reports whether the shard takes no more keys of the terms. The chunks of
+// logs are bounded apart, so that a long log shuts nobody else out.
+func (sh *shard) isFull(t *Terms, most int64) bool {
+	return sh.keys() >= most || t.Algorithm == SlidingWindowLog && sh.entries.live >= most
+}
+
+func (sh *shard) keys() (n int64) {
 	for _, t := range sh.tables {
 		n += int64(t.live)
 	}
-	return n + sh.entries.live
+	return n
 }
 
 func (sh *shard) len() (n int) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	for _, t := range sh.tables {
-		n += t.live
-	}
-	return n + len(sh.blocks)
+	return int(sh.keys()) + len(sh.blocks)
 }

@@ -84,6 +84,7 @@ func (h *Handler) add(store core.Store, p core.Policy) {
 		e.id = fmt.Sprintf("%s #%d", p.Name, same)
 	}
 	p.StoreAway = core.Closed // what another memory says would mislead
+	p.Lease = 0               // what is asked here goes to the store
 	// The middleware has made a limiter of the policy: so can this.
 	e.limiter, _ = core.NewLimiter(store, p)
 	e.trial, _ = core.NewLimiter(store, p, core.PerLimit(core.Blocked()).Named(refuses))

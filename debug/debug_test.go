@@ -340,3 +340,12 @@ func TestMiddlewaresWithoutEnd(t *testing.T) {
 		t.Errorf("%d are known, want 1000", len(got.Policies))
 	}
 }
+
+// TestAPolicyWithALease is asked about like any other.
+func TestAPolicyWithALease(t *testing.T) {
+	s := newScene(t, debug.Options{Authorize: anybody}, core.PerHour(2).FixedWindow().Named("p").Leasing(2))
+	s.take(3, "k")
+	if status, got := s.send("GET", "policy=p&as=key&key=k"); status != 200 || got.Report.Used != 2 || got.Report.Allowed {
+		t.Errorf("%d %+v", status, got)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
 	"github.com/ratelimit-go/ratelimit/keyfuncs"
 	ratelimit "github.com/ratelimit-go/ratelimit/nethttp"
+	"github.com/ratelimit-go/ratelimit/pipeline"
 )
 
 // visit sends a request to a handler and gives the answer's status.
@@ -180,4 +181,25 @@ func ExampleUser() {
 	// ours 200
 	// ours 200
 	// ours 200
+}
+
+// A batch serves several requests within one. With a detached context each of them
+// is charged, and so is the batch.
+func Example_batch() {
+	limit := ratelimit.New(core.PerMinute(4))
+	part := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {})
+	limited := limit(part)
+	batch := limit(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		for range 4 {
+			answer := httptest.NewRecorder()
+			limited.ServeHTTP(answer, r.WithContext(pipeline.Detach(r.Context())))
+			fmt.Println(answer.Code)
+		}
+	}))
+	batch.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/batch", nil))
+	// Output:
+	// 200
+	// 200
+	// 200
+	// 429
 }

@@ -89,6 +89,25 @@ func (t *trail) results() []*core.Result {
 }
 
 // ResultsFrom gives what has been decided of the request so far, the outermost
-// middleware first, nil if nothing was or Options.Alone is set. Handlers find there what a degrading
-// policy or a store that is away means for them. They are for reading only.
+// middleware first, nil if nothing was or Options.Alone is set. Handlers find there
+// what a degrading policy or a store that is away means for them. They are for reading
+// only.
+//
+// A request that a handler serves within the program, with a context made from its
+// own, is part of the one that has been decided, and is not charged again: see
+// [Detach].
 func ResultsFrom(ctx context.Context) []*core.Result { return trailFrom(ctx).results() }
+
+// Detach gives a context in which nothing has been decided yet: for a handler that
+// serves many requests within one, such as a batch, which are each to be charged.
+func Detach(ctx context.Context) context.Context { return detached{ctx} }
+
+type detached struct{ context.Context }
+
+// Value hides the trail.
+func (d detached) Value(key any) any {
+	if key == (trailKey{}) {
+		return nil
+	}
+	return d.Context.Value(key)
+}

@@ -140,6 +140,9 @@ func (s *Store) giveBack(ctx context.Context, now time.Time, g *group) error {
 	if g.err != nil || len(back) == 0 {
 		return nil
 	}
+	for i := range back {
+		defer s.denials.forget(back[i].Key)
+	}
 	if err := s.adjustTogether(ctx, now, g.place, back, make([]int64, len(back))); err != nil {
 		return err
 	}

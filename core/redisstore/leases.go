@@ -29,39 +29,65 @@ type leases struct {
 type lease struct {
 	grant    core.Ask // the last charge, with its answer
 	left     int64
-	began    time.Time     // when the call of the grant began
-	until    time.Time     // the end of a fixed window; zero: none
-	used     time.Time     // last
-	fetching chan struct{} // closed when a call for more is over; nil: none is under way
-	unkept   bool          // there was no room for it: it lasts for one ask
+	began    time.Time // when the call of the grant began
+	until    time.Time // the end of a fixed window; zero: none
+	used     time.Time // last
+	change   int       // counts resets and blocks, which end what is under way
+	fetching *fetch    // nil: none is under way
+	unkept   bool      // there was no room for it: it lasts for one ask
+}
+
+// fetch is a call for more units. Its outcome may be read once done is closed.
+type fetch struct {
+	done chan struct{}
+	ask  core.Ask // as it was answered
+	err  error
 }
 
 // take decides an ask from its lease, and takes more units ahead where it has too few.
-// Of those who find too few one asks the server, and the others wait.
+// Of those who find too few one asks the server, and the others wait for it.
 func (l *leases) take(ctx context.Context, a *core.Ask) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.server.timeout, ErrTimeout)
+	defer cancel()
 	for {
-		held, wait := l.handOut(a)
+		held, other := l.handOut(a)
 		switch {
 		case held != nil:
 			return l.fetch(ctx, held, a)
-		case wait == nil:
+		case other == nil:
 			return nil
 		}
 		select {
-		case <-wait:
+		case <-other.done:
 		case <-ctx.Done():
 			return explain(ctx, ctx.Err())
+		}
+		if err, same := other.settles(a); same {
+			return err
 		}
 	}
 }
 
+// settles gives a waiting ask the outcome of another one's call, where it would meet
+// the same: a refusal, or a server that does not answer.
+func (f *fetch) settles(a *core.Ask) (err error, same bool) {
+	switch {
+	case f.err != nil:
+		return f.err, !noFault(f.err)
+	case f.ask.Allowed || f.ask.Cost != a.Cost || f.ask.Terms.Limit != a.Terms.Limit:
+		return nil, false
+	}
+	a.Answer = f.ask.Answer
+	return nil, true
+}
+
 // handOut answers an ask from its lease. Else it gives the lease for which the caller
-// is to ask the server, or what to wait for while another does.
-func (l *leases) handOut(a *core.Ask) (fetch *lease, wait chan struct{}) {
+// is to ask the server, or the call of another to wait for.
+func (l *leases) handOut(a *core.Ask) (held *lease, other *fetch) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	held := l.held[a.Key]
+	held = l.held[a.Key]
 	if held == nil {
 		held = &lease{unkept: len(l.held) >= mostLeases}
 		l.keep(a.Key, held)
@@ -71,14 +97,14 @@ func (l *leases) handOut(a *core.Ask) (fetch *lease, wait chan struct{}) {
 		held.left = 0 // its window is over
 	}
 	switch {
-	case held.left >= a.Cost && held.left > 0 && held.grant.Terms.Limit == a.Terms.Limit:
+	case held.left >= a.Cost && held.grant.Terms.Limit == a.Terms.Limit:
 		held.left -= a.Cost
 		a.Answer = held.answer(a.Cost, now)
 		return nil, nil
 	case held.fetching != nil:
 		return nil, held.fetching
 	}
-	held.fetching = make(chan struct{})
+	held.fetching = &fetch{done: make(chan struct{})}
 	return held, nil
 }
 
@@ -96,6 +122,9 @@ func (h *lease) answer(cost int64, now time.Time) core.Answer {
 // fetch asks the server for a lease, and where it has no such number left, for the ask
 // alone.
 func (l *leases) fetch(ctx context.Context, held *lease, a *core.Ask) error {
+	l.mu.Lock()
+	change := held.change
+	l.mu.Unlock()
 	began := time.Now()
 	ahead := []core.Ask{*a}
 	if !held.unkept {
@@ -108,8 +137,10 @@ func (l *leases) fetch(ctx context.Context, held *lease, a *core.Ask) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(held.fetching)
+	outcome := held.fetching
 	held.fetching = nil
+	outcome.ask, outcome.err = ahead[0], err
+	close(outcome.done)
 	if err != nil {
 		return err
 	}
@@ -117,8 +148,11 @@ func (l *leases) fetch(ctx context.Context, held *lease, a *core.Ask) error {
 	if !a.Allowed {
 		return nil
 	}
-	held.accept(ahead[0], began, a.Cost)
-	a.Answer = held.answer(a.Cost, began)
+	a.Charged = a.Cost
+	if held.change == change { // else the key was reset or blocked meanwhile: this ask alone passes
+		held.accept(ahead[0], began, a.Cost)
+		a.Answer = held.answer(a.Cost, began)
+	}
 	return nil
 }
 
@@ -156,7 +190,7 @@ func (l *leases) forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if held := l.held[name]; held != nil {
-		held.left = 0
+		held.left, held.change = 0, held.change+1
 	}
 }
 

@@ -1,10 +1,14 @@
 package redisstore_test
 
 import (
+	"context"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
@@ -108,4 +112,100 @@ func TestALeaseEndsWithItsWindow(t *testing.T) {
 
 func TestTheSafetyOfLeases(t *testing.T) {
 	storetest.RunSafety(t, func(t testing.TB) core.Store { return newStore(t, server.Client()) }, leased()...)
+}
+
+func TestLeasesDoNotNeedRememberedRefusals(t *testing.T) {
+	own := redistest.Start(t)
+	l := newLimiter(t, newStore(t, own.Client(), redisstore.RememberRefusals(0)), leased()[0])
+	for range 100 {
+		mustTake(t, l, 1, "k")
+	}
+	if calls := evalshas(t, own.Client()); calls > 2 {
+		t.Errorf("%d calls for a lease of 100", calls)
+	}
+}
+
+// held is a hook that holds the script's answers back, and says when one has come.
+type held struct {
+	came chan struct{}
+	back chan struct{} // nil: none is held
+}
+
+func (h *held) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (h *held) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		back := h.back
+		err := next(ctx, cmd)
+		if cmd.Name() == "evalsha" && back != nil {
+			h.back = nil
+			h.came <- struct{}{}
+			<-back
+		}
+		return err
+	}
+}
+
+func (h *held) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestABlockEndsACallForMore: what the server granted before the block is not handed
+// out after it.
+func TestABlockEndsACallForMore(t *testing.T) {
+	for name, end := range map[string]func(*core.Limiter) error{
+		"block": func(l *core.Limiter) error { return l.Block(ctx, "", "k", time.Hour) },
+		"reset": func(l *core.Limiter) error { return l.Reset(ctx, "", "k") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := server.Client()
+			hook := &held{came: make(chan struct{})}
+			client.AddHook(hook)
+			l := newLimiter(t, newStore(t, client), core.PerHour(100).FixedWindow().Named("p").Leasing(50))
+			mustTake(t, l, 1, "other") // the script is loaded
+			back := make(chan struct{})
+			hook.back = back
+			answered := make(chan struct{})
+			go func() {
+				mustTake(t, l, 1, "k")
+				close(answered)
+			}()
+			<-hook.came
+			if err := end(l); err != nil {
+				t.Fatal(err)
+			}
+			close(back)
+			<-answered
+			admitted := 0
+			for range 150 {
+				if r := mustTake(t, l, 1, "k"); r.Allowed {
+					admitted++
+				}
+			}
+			if want := map[string]int{"block": 0, "reset": 100}[name]; admitted != want {
+				t.Errorf("%d admitted after it, want %d", admitted, want)
+			}
+		})
+	}
+}
+
+// TestWaitingForALeaseKeepsTheTimeout: those who wait share the outcome of one call.
+func TestWaitingForALeaseKeepsTheTimeout(t *testing.T) {
+	own := redistest.Start(t)
+	store := newStore(t, own.Client(), redisstore.Timeout(200*time.Millisecond))
+	l := newLimiter(t, store, core.PerHour(1000).FixedWindow().Named("p").Leasing(5).WhenStoreAway(core.Open))
+	mustTake(t, l, 1, "other")
+	own.Freeze()
+	defer own.Thaw()
+	began := time.Now()
+	var done sync.WaitGroup
+	for range 20 {
+		done.Go(func() { mustTake(t, l, 1, "k") })
+	}
+	done.Wait()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the slowest of 20 took %v at a timeout of 200ms", took)
+	}
 }

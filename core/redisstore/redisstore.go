@@ -154,24 +154,29 @@ func (s *Store) Take(ctx context.Context, now time.Time, asks []core.Ask) error 
 // takeShort spares the server what is known here: refusals, and units on lease. Where
 // a test passes the time in, nothing is.
 func (s *Store) takeShort(ctx context.Context, now time.Time, asks []core.Ask) error {
-	if !now.IsZero() || s.denials.longest == 0 || len(asks) > mostMarks {
+	if !now.IsZero() || len(asks) == 0 || len(asks) > mostMarks {
 		return s.takeNamed(ctx, now, asks)
+	}
+	if s.denials.longest == 0 {
+		return s.takeLeased(ctx, asks)
 	}
 	began := time.Now()
 	marks, refused := s.denials.refuse(asks, began)
 	if refused {
 		return nil
 	}
-	var err error
-	if a := &asks[0]; len(asks) == 1 && a.Terms.Lease > 0 && a.Cost > 0 {
-		err = s.leases.take(ctx, a)
-	} else {
-		err = s.takeNamed(ctx, now, asks)
-	}
+	err := s.takeLeased(ctx, asks)
 	if err == nil {
 		s.denials.learn(asks, began, marks)
 	}
 	return err
+}
+
+func (s *Store) takeLeased(ctx context.Context, asks []core.Ask) error {
+	if a := &asks[0]; len(asks) == 1 && a.Terms.Lease > 0 && a.Cost > 0 {
+		return s.leases.take(ctx, a)
+	}
+	return s.takeNamed(ctx, time.Time{}, asks)
 }
 
 // changed is called when this instance has changed a key otherwise than by a request.

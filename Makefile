@@ -7,7 +7,7 @@ ERRCHECK = github.com/kisielk/errcheck@v1.30.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
 FUZZTIME ?= 10s
 
-.PHONY: help test test32 tools lint fuzz bench vuln newest
+.PHONY: help test test32 tools lint fuzz bench soak flood vuln newest
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,12 @@ fuzz: ## fuzz every parser, FUZZTIME (10s) each
 
 bench: tools ## compare with other libraries, and write benchmarks/RESULTS.md
 	cd benchmarks && $(GO) run .
+
+soak: tools ## thirty minutes of load and faults on Redis
+	$(GO) run ./internal/soak -for 30m
+
+flood: ## twenty million keys against a cap of a million
+	$(GO) test -count=1 -v -run Flood ./internal/reliability -flood 20000000
 
 vuln: ## look for known vulnerabilities (needs the vulnerability database)
 	$(GO) run $(GOVULNCHECK) ./...

@@ -289,6 +289,9 @@ while true do
     return reply
   end
   local text = type(failure) == 'table' and failure.err or tostring(failure)
+  if string.match(text, '^%-?READONLY') or string.match(text, '^%-?OOM') or string.match(text, '^%-?MISCONF') then
+    return redis.error_reply(text) -- the server takes no writes: nothing was charged
+  end
   text = string.sub(text, 1, 200)
   reply[start + 1], reply[start + 2] = 4, #text
   for i = 1, #text do

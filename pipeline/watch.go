@@ -16,7 +16,12 @@ type watched struct {
 	logger    *slog.Logger
 	observers []Observer
 	away      atomic.Bool
+	fault     atomic.Int64 // when the last one was, in nanoseconds since the Unix epoch
 }
+
+// quiet is how long a store answers before it is said to be back, so that one that
+// fails now and then does not fill the log.
+const quiet = time.Second
 
 // Take notes how the store answers.
 func (w *watched) Take(ctx context.Context, now time.Time, asks []core.Ask) error {
@@ -47,15 +52,16 @@ func (w *watched) tell(began time.Time, err error) {
 	}
 }
 
-// note logs a change, and is one atomic load where there is none.
+// note logs a change, and is one atomic load while all is well.
 func (w *watched) note(ctx context.Context, err error) {
-	away := err != nil
-	if w.away.Load() == away || !w.away.CompareAndSwap(!away, away) {
+	if err != nil {
+		w.fault.Store(time.Now().UnixNano())
+		if w.away.CompareAndSwap(false, true) {
+			w.logger.WarnContext(ctx, "ratelimit: the store is away; each policy's StoreAway decides", "error", err)
+		}
 		return
 	}
-	if away {
-		w.logger.WarnContext(ctx, "ratelimit: the store is away; each policy's StoreAway decides", "error", err)
-		return
+	if w.away.Load() && time.Now().UnixNano()-w.fault.Load() >= int64(quiet) && w.away.CompareAndSwap(true, false) {
+		w.logger.InfoContext(ctx, "ratelimit: the store is back")
 	}
-	w.logger.InfoContext(ctx, "ratelimit: the store is back")
 }

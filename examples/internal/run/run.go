@@ -86,14 +86,16 @@ func store(servers string) (core.Store, error) {
 	if servers == "" {
 		return nil, nil
 	}
+	// A busy laptop stalls for longer than a server: the default is 100 ms.
+	options := []redisstore.Option{redisstore.Prefix("example"), redisstore.Timeout(500 * time.Millisecond)}
 	if !strings.Contains(servers, "://") {
 		cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(servers, ","), ContextTimeoutEnabled: true})
-		return redisstore.New(cluster, redisstore.Prefix("example")), nil
+		return redisstore.New(cluster, options...), nil
 	}
-	options, err := redis.ParseURL(servers)
+	client, err := redis.ParseURL(servers)
 	if err != nil {
 		return nil, err
 	}
-	options.ContextTimeoutEnabled = true
-	return redisstore.New(redis.NewClient(options), redisstore.Prefix("example")), nil
+	client.ContextTimeoutEnabled = true
+	return redisstore.New(redis.NewClient(client), options...), nil
 }

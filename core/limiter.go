@@ -187,19 +187,26 @@ type Units struct {
 // Decide is TakeN with a cost and a limit for each policy, in the order of the
 // policies.
 func (l *Limiter) Decide(ctx context.Context, units []Units) (r Result, err error) {
-	asks, err := l.place(&r, len(units))
+	err = l.DecideTo(ctx, &r, units)
+	return r, err
+}
+
+// DecideTo is Decide for who has a place for the result, which is then not copied.
+// The result must be zero.
+func (l *Limiter) DecideTo(ctx context.Context, r *Result, units []Units) error {
+	asks, err := l.place(r, len(units))
 	if err != nil {
-		return r, err
+		return err
 	}
 	for i, b := range l.policies {
 		terms, err := b.chosen(&units[i])
 		if err != nil {
-			return Result{}, err
+			*r = Result{}
+			return err
 		}
 		asks[i].Terms, asks[i].Key, asks[i].Cost = terms, units[i].Key, units[i].Cost
 	}
-	err = l.decide(ctx, &r)
-	return r, err
+	return l.decide(ctx, r)
 }
 
 // chosen gives the terms that a request is decided by.

@@ -25,11 +25,11 @@ func TestPreforkWarning(t *testing.T) {
 		{"a child with a store in memory", "1", core.NewMemory(), 1},
 		{"a child with another store", "1", elsewhere{core.NewMemory()}, 0},
 	} {
-		ratelimit.ForgetPreforkWarning()
 		t.Setenv("FIBER_PREFORK_CHILD", c.child)
 		var log bytes.Buffer
+		limits := ratelimit.With(ratelimit.Options{Store: c.store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 2 {
-			ratelimit.With(ratelimit.Options{Store: c.store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			limits.New(core.PerMinute(100).Named("p"))
 		}
 		if n := strings.Count(log.String(), "Prefork"); n != c.want {
 			t.Errorf("%s: logged %d times, want %d", c.name, n, c.want)

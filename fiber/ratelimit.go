@@ -73,10 +73,7 @@ type Limits struct {
 func New(policies ...core.Policy) fiber.Handler { return With(Options{}).New(policies...) }
 
 // With makes Limits. It panics on Options that are not legal.
-func With(o Options) *Limits {
-	warnPrefork(o)
-	return &Limits{limits: pipeline.With(o)}
-}
+func With(o Options) *Limits { return &Limits{limits: pipeline.With(o)} }
 
 // New makes a middleware, like the function [New], on the shared store. It also
 // panics on policies whose names do not fit the store: see [Options].

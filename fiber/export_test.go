@@ -1,6 +1,0 @@
-package ratelimit
-
-import "sync"
-
-// ForgetPreforkWarning makes the warning due again.
-func ForgetPreforkWarning() { preforkWarning = sync.Once{} }

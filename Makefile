@@ -7,7 +7,10 @@ ERRCHECK = github.com/kisielk/errcheck@v1.30.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
 FUZZTIME ?= 10s
 
-.PHONY: help test test32 tools lint fuzz bench soak flood vuln newest
+# Servers that the store is held to, as internal/redistest/servers.sh names them.
+SERVERS ?= redis-7.0 redis-8.0 valkey-8.1
+
+.PHONY: help test test-servers test32 tools lint fuzz bench soak flood vuln newest
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -18,6 +21,14 @@ test: tools ## set up and run all tests, with the race detector
 	@mkdir -p build && $(GO) test -v -run TestAdapter ./nethttp ./gin ./echo ./fiber ./chi >build/adapters.txt || { cat build/adapters.txt; exit 1; }
 	@grep -E ' (ok|FAIL|-) +(ok|FAIL|-)$$|^ok' build/adapters.txt
 	@for module in $(NESTED); do echo "# $$module"; (cd $$module && $(GO) test -timeout 10m ./...) || exit 1; done
+
+test-servers: ## the store and its faults on Redis 7.0, Redis 8.0 and Valkey 8.1 (needs Debian 12)
+	@sh internal/redistest/servers.sh build/servers
+	@for server in $(SERVERS); do \
+		export REDIS_SERVER=$(CURDIR)/build/servers/$$server; \
+		$(GO) test -count=1 -v -run TestAServerTellsWhatItIs ./internal/redistest | grep " answers: $$server\." || exit 1; \
+		$(GO) test -count=1 ./internal/redistest ./core/redisstore ./internal/reliability || exit 1; \
+	done
 
 tools: # what the tests start: redis-server, prometheus, curl, node
 	@sh internal/redistest/install.sh

@@ -1,8 +1,11 @@
 // Package redistest starts real redis-server processes on free loopback ports, for
-// tests. They keep nothing on disk, and end with the test.
+// tests. They keep nothing on disk, and end with the test. REDIS_SERVER in the
+// environment names another program than the redis-server on the path, such as a
+// valkey-server.
 package redistest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +24,9 @@ const (
 	startTime  = 10 * time.Second
 )
 
+// program is what runs as a server, and as a sentinel.
+func program() string { return cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server") }
+
 // Server is a redis-server of its own. Its methods are for one goroutine, and panic
 // where the operating system refuses them.
 type Server struct {
@@ -32,8 +38,8 @@ type Server struct {
 }
 
 // Start starts a server that is killed at the test's end. Config is as on the
-// command line of redis-server: "--maxmemory", "5mb". Without a redis-server on the
-// path the test fails.
+// command line of redis-server: "--maxmemory", "5mb". Without a redis-server the
+// test fails.
 func Start(t testing.TB, config ...string) *Server {
 	t.Helper()
 	s, err := Run(config...)
@@ -46,7 +52,7 @@ func Start(t testing.TB, config ...string) *Server {
 
 // Run is Start for a TestMain, which must call Stop.
 func Run(config ...string) (*Server, error) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
+	if _, err := exec.LookPath(program()); err != nil {
 		return nil, fmt.Errorf("these tests need a redis-server (apt-get install redis-server, or brew install redis): %w", err)
 	}
 	dir, err := os.MkdirTemp("", "redistest")
@@ -63,7 +69,7 @@ func Run(config ...string) (*Server, error) {
 		}
 	}
 	_ = os.RemoveAll(dir) // the other error is the one to tell
-	return nil, fmt.Errorf("redis-server does not start: %w", err)
+	return nil, fmt.Errorf("%s does not start: %w", program(), err)
 }
 
 func freeAddr() (string, error) {
@@ -80,7 +86,7 @@ func (s *Server) start() error {
 		return err
 	}
 	args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no"}
-	s.process = exec.Command("redis-server", append(args, s.config...)...)
+	s.process = exec.Command(program(), append(args, s.config...)...)
 	endWithParent(s.process)
 	if err := s.process.Start(); err != nil {
 		return err

@@ -12,6 +12,21 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 )
 
+// TestAServerTellsWhatItIs prints which server these tests are about.
+func TestAServerTellsWhatItIs(t *testing.T) {
+	client := Start(t).Client()
+	defer client.Close()
+	info := client.InfoMap(context.Background(), "server")
+	name, version := "redis", info.Item("Server", "redis_version")
+	if info.Item("Server", "server_name") == "valkey" { // which tells of a redis_version too
+		name, version = "valkey", info.Item("Server", "valkey_version")
+	}
+	if version == "" {
+		t.Fatalf("it does not say which it is: %v", info.Val())
+	}
+	t.Logf("%s answers: %s-%s", program(), name, version)
+}
+
 func TestTheLifeOfAServer(t *testing.T) {
 	logging.Disable()
 	ctx := context.Background()
@@ -55,6 +70,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 
 func TestAMissingServerIsNamedWithTheMend(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+	t.Setenv("REDIS_SERVER", "")
 	if _, err := Run(); err == nil || !strings.Contains(err.Error(), "apt-get install redis-server") {
 		t.Errorf("%v", err)
 	}

@@ -61,7 +61,7 @@ func (s *Sentinels) watch(t testing.TB, host, port string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process := exec.Command("redis-server", file, "--sentinel")
+	process := exec.Command(program(), file, "--sentinel")
 	endWithParent(process)
 	if err := process.Start(); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ type tally struct {
 	began            time.Time
 }
 
-func (y *tally) ask(l *core.Limiter, keys ...string) {
+func (y *tally) ask(l *core.Limiter, keys ...string) (allowed bool) {
 	r, err := l.Take(ctx, keys...)
 	switch {
 	case err != nil:
@@ -46,6 +46,12 @@ func (y *tally) ask(l *core.Limiter, keys ...string) {
 	case r.Allowed:
 		y.admitted.Add(1)
 	}
+	return err == nil && r.Allowed
+}
+
+// whole is how long after a harm the last one failed.
+func (y *tally) whole(harm time.Time) time.Duration {
+	return y.began.Add(time.Duration(y.lastFailure.Load())).Sub(harm)
 }
 
 // settled waits until nobody has failed for a while.

@@ -7,15 +7,18 @@ const (
 	chunkEntries = 15
 	chunkWords   = chunkEntries + 1 // the last word links to the next chunk
 	pageChunks   = 64
-	entryWords   = 4
+	entryWords   = 6
 )
 
-// What the four words of a log's state are.
+// What the words of a log's state are. The times of both ends spare a look at the
+// chunks.
 const (
 	headChunk  = iota // number of the first chunk + 1; 0: none
 	tailChunk         // number of the last chunk + 1
 	headOffset        // where in the first chunk the oldest entry is
 	entryCount
+	oldestEntry
+	newestEntry
 )
 
 // entryPool hands out chunks. Its store's lock guards it.
@@ -56,10 +59,7 @@ func (p *entryPool) give(number int64) {
 
 func (s state) len() int64 { return s.words[entryCount] }
 
-func (s state) newest() int64 {
-	last := (s.words[headOffset] + s.len() - 1) % chunkEntries
-	return s.entries.chunk(s.words[tailChunk])[last]
-}
+func (s state) newest() int64 { return s.words[newestEntry] }
 
 // cursor stands at an entry.
 type cursor struct {
@@ -93,6 +93,9 @@ func (s state) entry(i int64) int64 {
 
 // before is how many entries are earlier than edge. It passes over whole chunks.
 func (s state) before(edge int64) (n int64) {
+	if s.words[oldestEntry] >= edge {
+		return 0
+	}
 	number, offset := s.words[headChunk], s.words[headOffset]
 	for n < s.len() {
 		chunk := s.entries.chunk(number)
@@ -112,9 +115,14 @@ func (s state) before(edge int64) (n int64) {
 // push adds n entries of one time. A coarser tick can put it below the newest:
 // the order is kept.
 func (s state) push(at, n int64) {
-	if s.len() > 0 {
-		at = max(at, s.newest())
+	if n <= 0 {
+		return
 	}
+	if s.len() == 0 {
+		s.words[oldestEntry] = at
+	}
+	at = max(at, s.newest())
+	s.words[newestEntry] = at
 	for range n {
 		end := s.words[headOffset] + s.len()
 		if s.words[headChunk] == 0 {
@@ -148,6 +156,7 @@ func (s state) drop(n int64) {
 		s.words[headOffset] -= chunkEntries
 		s.entries.give(first)
 	}
+	s.words[oldestEntry] = s.entry(0)
 }
 
 // remove takes out at most n of the entries from low up to high, not including
@@ -165,6 +174,9 @@ func (s state) remove(low, high, n int64) {
 		next.next()
 	}
 	s.truncate(s.len() - n)
+	if s.len() > 0 {
+		s.words[oldestEntry] = s.entry(0)
+	}
 }
 
 // truncate keeps the n oldest.
@@ -173,10 +185,11 @@ func (s state) truncate(n int64) {
 		s.drop(s.len())
 		return
 	}
-	tail := s.cursor(n - 1).chunk
-	rest := s.entries.chunk(tail)[chunkEntries]
-	s.entries.chunk(tail)[chunkEntries] = 0
-	s.words[tailChunk], s.words[entryCount] = tail, n
+	last := s.cursor(n - 1)
+	tail := s.entries.chunk(last.chunk)
+	rest := tail[chunkEntries]
+	tail[chunkEntries] = 0
+	s.words[tailChunk], s.words[entryCount], s.words[newestEntry] = last.chunk, n, tail[last.offset]
 	s.freeFrom(rest)
 }
 

@@ -14,7 +14,7 @@ const (
 	shards    = 1 << shardBits // one bit each in a set of locks
 
 	sweepEvery   = time.Second
-	sweepRecords = 128 // under one lock
+	sweepRecords = 16 // under one lock: who waits for it spins, and does not sleep
 
 	defaultMaxKeys = 1 << 22
 

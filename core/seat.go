@@ -167,7 +167,7 @@ func (sh *shard) makeRoom(most, now int64) {
 		return
 	}
 	for _, t := range sh.tables {
-		t.sweep(now, sweepRecords/2)
+		t.sweep(now, sweepRecords)
 	}
 }
 

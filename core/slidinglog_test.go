@@ -65,7 +65,7 @@ func compareEntries(t *testing.T, kept state, want []int64) {
 	}
 	middle := len(want) / 2
 	before, _ := slices.BinarySearch(want, want[middle])
-	if kept.newest() != want[len(want)-1] || kept.entry(0) != want[0] || kept.entry(int64(middle)) != want[middle] ||
+	if kept.newest() != want[len(want)-1] || kept.words[oldestEntry] != want[0] || kept.entry(0) != want[0] || kept.entry(int64(middle)) != want[middle] ||
 		kept.before(want[middle]) != int64(before) || kept.before(want[len(want)-1]+1) != int64(len(want)) {
 		t.Fatalf("entries differ from %v", want)
 	}

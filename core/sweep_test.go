@@ -49,8 +49,8 @@ func TestIdleKeysLeaveByThemselves(t *testing.T) {
 				if n := m.Len(); n != 1 {
 					t.Errorf("%d keys are held, want the late one", n)
 				}
-				if made := recordsMade(m); made > 1000 {
-					t.Errorf("%d records are kept for one key", made)
+				if room := recordsKept(m); room > 1000 {
+					t.Errorf("there is room for %d records, for one key", room)
 				}
 				time.Sleep(30 * time.Second)
 				synctest.Wait()
@@ -62,16 +62,16 @@ func TestIdleKeysLeaveByThemselves(t *testing.T) {
 	}
 }
 
-func recordsMade(m *Memory) (made int) {
+func recordsKept(m *Memory) (room int) {
 	for i := range m.shards.Load() {
 		sh := &m.shards.Load()[i]
 		sh.mu.Lock()
 		for _, table := range sh.tables {
-			made += table.made
+			room += table.room
 		}
 		sh.mu.Unlock()
 	}
-	return made
+	return room
 }
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
@@ -175,6 +175,31 @@ func TestTable(t *testing.T) {
 	}
 	if table.live != len(want) {
 		t.Errorf("%d live records, want %d", table.live, len(want))
+	}
+}
+
+// TestATableGivesMemoryBack: of 40,000 records ten stay, and room for not many more.
+func TestATableGivesMemoryBack(t *testing.T) {
+	table := &table{stride: recordState + 2}
+	key := func(i int) hashKey { return hashKey{uint64(i) * 0x9E3779B97F4A7C15, uint64(i)} }
+	for i := range 40_000 {
+		r := table.record(table.insert(key(i)))
+		r[recordExpires], r[recordState] = 1, int64(i)
+		if i%4000 == 0 {
+			r[recordExpires] = 3
+		}
+	}
+	for round := range 2 {
+		for !table.sweep(2, 100) {
+		}
+		if table.live != 10 || table.room > 64 || len(table.slots) > 256 {
+			t.Fatalf("round %d: %d records, room for %d, %d slots", round, table.live, table.room, len(table.slots))
+		}
+	}
+	for i := range 40_000 {
+		if number := table.find(key(i)); (number >= 0) != (i%4000 == 0) || number >= 0 && table.record(number)[recordState] != int64(i) {
+			t.Fatalf("key %d is found at %d", i, number)
+		}
 	}
 }
 

@@ -1,28 +1,28 @@
 package core
 
 // table keeps records of one width by a key of 128 bits of hash, without a pointer
-// to any of them: an index of slots over pages of records. Its shard's lock guards
-// it.
+// to any of them: an index of slots over pages of records, which lie without gaps.
+// Its shard's lock guards it.
 type table struct {
 	stride  int // words of a record: its header and the state
 	entries *entryPool
 	slots   []uint32 // tag of the key << 24 | number of the record + 1; 0: empty
 	pages   [][]int64
-	free    int64 // number of the first free record + 1
-	made    int   // records ever made in pages
+	room    int // records that the pages have room for
 	live    int
-	cursor  int // where the next sweep goes on
+	cursor  int // the records below are still to be swept
 }
 
 // A record is a header and a state.
 const (
 	recordKey     = 0 // two words
-	recordExpires = 2 // microseconds on the store's clock; negative: free, linked
+	recordExpires = 2 // microseconds on the store's clock
 	recordState   = 3
 
-	pageRecords = 4096
-	firstSlots  = 8
-	maxRecords  = 1<<24 - 1
+	firstRecords = 8
+	pageRecords  = 1 << 14
+	firstSlots   = 8
+	maxRecords   = 1<<24 - 1
 )
 
 // hashKey stands for a policy's identity and a key. (A struct: Go keeps no array in
@@ -68,35 +68,36 @@ func (t *table) insert(key hashKey) int {
 	if (t.live+1)*4 > len(t.slots)*3 {
 		t.index(max(firstSlots, 2*len(t.slots)))
 	}
-	number := t.newRecord()
+	if t.live == t.room {
+		t.grow()
+	}
+	number := t.live
+	t.live++
 	r := t.record(number)
 	clear(r)
 	r[0], r[1] = int64(key.a), int64(key.b)
-	t.live++
 	t.place(key, number)
 	return number
 }
 
-func (t *table) newRecord() int {
-	if t.free != 0 {
-		number := int(t.free) - 1
-		t.free = -1 - t.record(number)[recordExpires]
-		return number
+// grow makes room for more records. The first page grows with its records, so that a
+// small table is small.
+func (t *table) grow() {
+	if t.room < pageRecords {
+		t.resize(max(firstRecords, 2*t.room))
+		return
 	}
-	if t.made%pageRecords == 0 {
-		t.pages = append(t.pages, nil)
+	t.pages = append(t.pages, make([]int64, pageRecords*t.stride))
+	t.room += pageRecords
+}
+
+// resize makes the first page anew, where it is the only one.
+func (t *table) resize(records int) {
+	page := make([]int64, records*t.stride)
+	for _, old := range t.pages {
+		copy(page, old)
 	}
-	// The first page grows with its records, so that a small table is small.
-	last := len(t.pages) - 1
-	if room := len(t.pages[last]) / t.stride; t.made%pageRecords >= room {
-		size := pageRecords
-		if last == 0 {
-			size = max(8, 2*room)
-		}
-		t.pages[last] = append(make([]int64, 0, size*t.stride), t.pages[last]...)[:size*t.stride]
-	}
-	t.made++
-	return t.made - 1
+	t.pages, t.room = [][]int64{page}, records
 }
 
 func (t *table) place(key hashKey, number int) {
@@ -110,24 +111,40 @@ func (t *table) place(key hashKey, number int) {
 // index builds the slots anew from the records.
 func (t *table) index(slots int) {
 	t.slots = make([]uint32, slots)
-	for number := range t.made {
-		if r := t.record(number); r[recordExpires] >= 0 {
-			t.place(hashKey{uint64(r[0]), uint64(r[1])}, number)
-		}
+	for number := range t.live {
+		r := t.record(number)
+		t.place(hashKey{uint64(r[0]), uint64(r[1])}, number)
 	}
 }
 
-// remove frees a record, and moves up the slots behind it that it kept from home.
+// slot is where a record is indexed.
+func (t *table) slot(number int) int {
+	at := t.home(uint64(t.record(number)[0]))
+	for int(t.slots[at]&maxRecords)-1 != number {
+		at = (at + 1) & (len(t.slots) - 1)
+	}
+	return at
+}
+
+// remove forgets a record, and moves the last one into its place.
 func (t *table) remove(number int) {
 	if t.entries != nil {
 		t.state(number).drop(maxCount)
 	}
-	r := t.record(number)
-	mask := len(t.slots) - 1
-	hole := t.home(uint64(r[0]))
-	for int(t.slots[hole]&maxRecords)-1 != number {
-		hole = (hole + 1) & mask
+	t.vacate(t.slot(number))
+	last := t.live - 1
+	if number != last {
+		slot := t.slot(last)
+		copy(t.record(number), t.record(last))
+		t.slots[slot] = t.slots[slot]&^maxRecords | uint32(number+1)
 	}
+	t.live--
+	t.shrink()
+}
+
+// vacate empties a slot, and moves up those behind it that it kept from home.
+func (t *table) vacate(hole int) {
+	mask := len(t.slots) - 1
 	for at := (hole + 1) & mask; t.slots[at] != 0; at = (at + 1) & mask {
 		home := t.home(uint64(t.record(int(t.slots[at]&maxRecords) - 1)[0]))
 		if (at-home)&mask >= (at-hole)&mask {
@@ -135,42 +152,39 @@ func (t *table) remove(number int) {
 		}
 	}
 	t.slots[hole] = 0
-	r[recordExpires] = -1 - t.free
-	t.free = int64(number) + 1
-	t.live--
 }
 
-// sweep removes what has expired among the next records, and reports whether it
-// has come round.
-func (t *table) sweep(now int64, records int) (done bool) {
-	end := min(t.made, t.cursor+records)
-	for ; t.cursor < end; t.cursor++ {
-		if expires := t.record(t.cursor)[recordExpires]; expires >= 0 && expires <= now {
-			t.remove(t.cursor)
-		}
-	}
-	if t.cursor < t.made {
-		return false
-	}
-	t.cursor = 0
-	t.shrink()
-	return true
-}
-
-// shrink gives memory back once three quarters of the records are free.
+// shrink gives memory back, a little at a time.
 func (t *table) shrink() {
 	if t.live == 0 {
 		*t = table{stride: t.stride, entries: t.entries}
 		return
 	}
-	if t.made <= pageRecords || t.live*4 > t.made {
-		return
+	switch free := t.room - t.live; {
+	case t.room > pageRecords && free > pageRecords+pageRecords/2:
+		last := len(t.pages) - 1
+		t.pages[last] = nil
+		t.pages, t.room = t.pages[:last], t.room-pageRecords
+	case t.room > firstRecords && t.room <= pageRecords && free > t.room/4*3:
+		t.resize(t.room / 2)
 	}
-	small := table{stride: t.stride, entries: t.entries}
-	for number := range t.made {
-		if r := t.record(number); r[recordExpires] >= 0 {
-			copy(small.record(small.insert(hashKey{uint64(r[0]), uint64(r[1])})), r)
+	if t.live*16 < len(t.slots) {
+		t.index(len(t.slots) / 4)
+	}
+}
+
+// sweep removes what has expired among some records, the last first, and reports
+// whether it has come round.
+func (t *table) sweep(now int64, records int) (done bool) {
+	if t.cursor = min(t.cursor, t.live); t.cursor == 0 {
+		t.cursor = t.live
+	}
+	end := max(0, t.cursor-records)
+	for at := t.cursor - 1; at >= end; at-- {
+		if t.record(at)[recordExpires] <= now {
+			t.remove(at)
 		}
 	}
-	*t = small
+	t.cursor = end
+	return end == 0
 }

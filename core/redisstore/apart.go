@@ -52,10 +52,12 @@ func (s *Store) takeApart(ctx context.Context, now time.Time, asks []core.Ask, g
 	defer cancel()
 	admitted, err := s.everywhere(timed, weigh, now, groups)
 	if admitted && asksUnits(asks) {
-		if admitted, err = s.everywhere(timed, take, now, groups); err != nil {
-			go func() { _ = s.undo(ctx, now, groups) }() // the caller has waited long enough
-		} else if !admitted {
-			err = s.undo(ctx, now, groups)
+		if admitted, err = s.everywhere(timed, take, now, groups); !admitted {
+			undone := make(chan error, 1)
+			go func() { undone <- s.undo(ctx, now, groups) }()
+			if err == nil {
+				err = within(timed, undone)
+			}
 		}
 	}
 	if err != nil {
@@ -67,6 +69,16 @@ func (s *Store) takeApart(ctx context.Context, now time.Time, asks []core.Ask, g
 		}
 	}
 	return nil
+}
+
+// within waits for an outcome, and not longer than a caller may.
+func within(ctx context.Context, outcome <-chan error) error {
+	select {
+	case err := <-outcome:
+		return err
+	case <-ctx.Done():
+		return explain(ctx, ctx.Err())
+	}
 }
 
 // undo gives back what was charged, also when the caller has left.

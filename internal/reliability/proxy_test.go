@@ -1,6 +1,7 @@
 package reliability
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync/atomic"
@@ -18,6 +19,7 @@ const (
 	cutInside           // it ends within the reply
 	cutBehind           // it ends behind the reply
 	delayReply          // the reply comes after the deadline
+	slowRefunds         // all commands take a while, and refunds ten times as long
 	shortestDelay = 80 * time.Millisecond
 )
 
@@ -92,6 +94,13 @@ func (p *proxy) strikes(kinds ...fault) (fault, bool) {
 func (p *proxy) command(to io.Writer, chunk []byte) bool {
 	if _, now := p.strikes(cutCommand); now {
 		return false
+	}
+	if fault(p.fault.Load()) == slowRefunds {
+		time.Sleep(shortestDelay)
+		if bytes.Contains(chunk, []byte("adjust")) {
+			p.faults.Add(1)
+			time.Sleep(10 * shortestDelay)
+		}
 	}
 	_, err := to.Write(chunk)
 	return err == nil

@@ -1,6 +1,7 @@
 // Command soak holds a full load on Redis, harms it every few seconds, and checks that
-// no key was admitted more than its limit in any window, and that nothing grows. It
-// prints a report, and ends with 1 where something was wrong.
+// no key was admitted more than its limit in any window, that every answer came in
+// time, and that nothing grows. It prints a report in Markdown, and ends with 1 where
+// something was wrong.
 //
 //	go run ./internal/soak -for 30m
 package main
@@ -9,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	length := flag.Duration("for", 30*time.Minute, "how long")
-	every := flag.Duration("every", 20*time.Second, "a fault each")
+	every := flag.Duration("every", 20*time.Second, "from one fault to the next, without what each lasts")
 	workers := flag.Int("workers", 64, "goroutines that ask")
 	flag.Parse()
 	logging.Disable() // the server is away here on purpose
@@ -40,41 +40,22 @@ func soak(length, every time.Duration, workers int) error {
 	defer server.Stop()
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer func() { _ = client.Close() }() // nothing is left to do with it
-	limiter, err := core.NewLimiter(redisstore.New(client), core.Per(limit, window).SlidingWindowLog().Named("soak").WhenStoreAway(core.Closed))
+	policy := core.Per(limit, window).SlidingWindowLog().Named("soak").WhenStoreAway(core.Closed)
+	limiter, err := core.NewLimiter(redisstore.New(client, redisstore.Timeout(deadline)), policy)
 	if err != nil {
 		return err
 	}
 	l := newLoad(limiter)
 	stop := l.start(workers)
-	first := usageOf(client)
+	var warm usage
 	for i, end := 0, time.Now().Add(length); time.Now().Before(end); i++ {
-		time.Sleep(every / 2)
-		l.strike(server, faults[i%len(faults)])
-		time.Sleep(every / 2)
-		if i == 1 {
-			first = usageOf(client) // all is warm
+		l.strike(server, faults[i%len(faults)], every)
+		if i <= 1 {
+			warm = usageOf(client)
 		}
 	}
 	last := usageOf(client)
 	stop()
-	l.report(first, last)
-	return l.verdict(first, last)
-}
-
-// usage is what the process holds.
-type usage struct {
-	heap        uint64 // bytes
-	goroutines  int
-	connections uint32
-}
-
-func usageOf(client *redis.Client) usage {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return usage{m.HeapAlloc, runtime.NumGoroutine(), client.PoolStats().TotalConns}
-}
-
-func (u usage) String() string {
-	return fmt.Sprintf("heap %d KiB, %d goroutines, %d connections", u.heap>>10, u.goroutines, u.connections)
+	l.report(workers, warm, last)
+	return l.verdict(warm, last)
 }

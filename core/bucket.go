@@ -48,22 +48,17 @@ func (bucket) save(t *Terms, s state, since, used int64) {
 	s.words[0], s.words[1] = since<<2|tickCode(t.Tick), used
 }
 
-// level is the use at at. After a long time the product needs more than 64 bits.
-func (b bucket) level(t *Terms, s state, at int64) int64 {
+// read: after a long time the product needs more than 64 bits.
+func (b bucket) read(t *Terms, s state, now int64) (since, level int64, counts bool) {
 	since, used := b.load(t, s)
-	if at <= since {
-		return used
+	if now <= since {
+		return since, used, used > 0
 	}
-	over, drained := bits.Mul64(uint64(at-since), uint64(t.Count))
+	over, drained := bits.Mul64(uint64(now-since), uint64(t.Count))
 	if over > 0 || drained >= uint64(used) {
-		return 0
+		return since, 0, used > 0
 	}
-	return used - int64(drained)
-}
-
-func (b bucket) since(t *Terms, s state) (at int64, counts bool) {
-	since, used := b.load(t, s)
-	return since, used > 0
+	return since, used - int64(drained), true
 }
 
 func (b bucket) life(t *Terms, s state) int64 {

@@ -18,12 +18,14 @@ func (fixedWindow) check(t *Terms, p Policy) error {
 
 func (fixedWindow) words(*Terms) int { return 2 }
 
-func (fixedWindow) since(t *Terms, s state) (at int64, counts bool) {
-	return s.words[0] * t.Period, s.words[1] > 0
+func (w fixedWindow) read(t *Terms, s state, now int64) (since, level int64, counts bool) {
+	since = s.words[0] * t.Period
+	return since, w.level(t, s, max(since, now)), s.words[1] > 0
 }
 
 func (fixedWindow) life(t *Terms, _ state) int64 { return t.Period }
 
+// level is what the window of at counts.
 func (fixedWindow) level(t *Terms, s state, at int64) int64 {
 	if s.words[0] != at/t.Period {
 		return 0

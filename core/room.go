@@ -15,13 +15,12 @@ type arithmetic interface {
 	check(t *Terms, p Policy) error
 	// words is the length of a state.
 	words(t *Terms) int
-	// since is the state's time, and whether it counts anything.
-	since(t *Terms, s state) (at int64, counts bool)
+	// read gives the state's time, what it counts at the later of that and now (in
+	// units, or for the buckets in units x W), and whether it counts anything. What
+	// follows is given the level, so that it is found once.
+	read(t *Terms, s state, now int64) (since, level int64, counts bool)
 	// life is the reset time of a state that counts something, read at its time.
 	life(t *Terms, s state) int64
-	// level is what the state counts at at: in units, or for the buckets in units x W.
-	// What follows is given it, so that it is found once.
-	level(t *Terms, s state, at int64) int64
 	// fit is the wait until n units (1 to the capacity) fit, 0 if they do at at,
 	// and the delay of a shaping queue.
 	fit(t *Terms, s state, at, level, n int64) (wait, delay int64)
@@ -69,13 +68,11 @@ type verdict struct {
 // request accepts, negative for any.
 func (v *verdict) evaluate(t *Terms, s state, now, n, longest, blockedFor int64) {
 	*v = verdict{at: now, forgotten: true}
-	if at, counts := t.room.since(t, s); counts {
-		v.forgotten = at > now && at-now > t.room.life(t, s)
-		if at > now && !v.forgotten { // the clock has stepped back: the state's time decides
-			v.at, v.ahead = at, at-now
-		}
-		if !v.forgotten {
-			v.level = t.room.level(t, s, v.at)
+	since, level, counts := t.room.read(t, s, now)
+	if counts && (since <= now || since-now <= t.room.life(t, s)) {
+		v.level, v.forgotten = level, false
+		if since > now { // the clock has stepped back: the state's time decides
+			v.at, v.ahead = since, since-now
 		}
 	}
 	if n > t.Capacity {

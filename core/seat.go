@@ -78,18 +78,17 @@ func (s *seat) open(t *Terms) state {
 func (s *seat) decide(a *Ask, charge bool, at instant) {
 	t := a.Terms
 	a.Answer = Answer{Allowed: s.allowed, Never: s.never, Blocked: s.blockedFor > 0 && !s.never}
-	charge = charge && s.allowed && a.Cost > 0
-	if charge {
-		s.level, a.Turn = t.room.charge(t, s.open(t), s.at, s.level, a.Cost)
+	remaining, reset := t.Capacity, int64(0)
+	switch {
+	case charge && s.allowed && a.Cost > 0:
+		kept := s.open(t)
+		s.level, a.Turn = t.room.charge(t, kept, s.at, s.level, a.Cost)
 		a.Charged, a.ChargedAt = a.Cost, s.at*t.Tick
 		a.Delay = t.duration(s.delay)
-	}
-	remaining, reset := t.Capacity, int64(0)
-	if !s.forgotten {
-		remaining, reset = t.report(s.table.state(s.number), &s.verdict)
-	}
-	if charge {
+		remaining, reset = t.report(kept, &s.verdict)
 		s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
+	case !s.forgotten:
+		remaining, reset = t.report(s.table.state(s.number), &s.verdict)
 	}
 	if s.blockedFor > 0 || t.Capacity == 0 {
 		remaining, reset = 0, max(reset, s.blockedFor)
@@ -108,7 +107,7 @@ func (s *seat) adjust(a *Ask, actual int64, at instant) {
 	default:
 		t.room.refund(t, s.open(t), a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
 	}
-	s.level = t.room.level(t, s.table.state(s.number), s.at)
+	_, s.level, _ = t.room.read(t, s.table.state(s.number), s.at)
 	_, reset := t.report(s.table.state(s.number), &s.verdict)
 	s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
 }

@@ -60,9 +60,13 @@ func (c slidingCounter) newest(t *Terms, s state) (int64, bool) {
 	return 0, false
 }
 
-func (c slidingCounter) since(t *Terms, s state) (at int64, counts bool) {
+func (c slidingCounter) read(t *Terms, s state, now int64) (since, level int64, counts bool) {
 	newest, ok := c.newest(t, s)
-	return newest * t.Interval, ok
+	if !ok {
+		return 0, 0, false
+	}
+	since = newest * t.Interval
+	return since, c.level(t, s, max(since, now)), true
 }
 
 func (slidingCounter) life(t *Terms, _ state) int64 { return (t.Intervals + 1) * t.Interval }

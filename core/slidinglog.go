@@ -20,11 +20,12 @@ func (slidingLog) check(t *Terms, p Policy) error {
 
 func (slidingLog) words(*Terms) int { return entryWords }
 
-func (slidingLog) since(t *Terms, s state) (at int64, counts bool) {
+func (l slidingLog) read(t *Terms, s state, now int64) (since, level int64, counts bool) {
 	if s.len() == 0 {
-		return 0, false
+		return 0, 0, false
 	}
-	return s.newest() / t.Tick, true
+	since = s.newest() / t.Tick
+	return since, l.level(t, s, max(since, now)), true
 }
 
 func (slidingLog) life(t *Terms, _ state) int64 { return t.Period }

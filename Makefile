@@ -28,6 +28,7 @@ test-servers: ## the store and its faults on Redis 7.0, Redis 8.0 and Valkey 8.1
 		export REDIS_SERVER=$(CURDIR)/build/servers/$$server; \
 		$(GO) test -count=1 -v -run TestAServerTellsWhatItIs ./internal/redistest | grep " answers: $$server\." || exit 1; \
 		$(GO) test -count=1 ./internal/redistest ./core/redisstore ./internal/reliability || exit 1; \
+		for module in internal/frozen internal/linearizable; do (cd $$module && $(GO) test -count=1 ./...) || exit 1; done; \
 	done
 
 tools: # what the tests start: redis-server, prometheus, curl, node

@@ -1,33 +1,28 @@
--- What the two buckets share. A state is written since:used, and behind it :tick where
--- that is not 1 or a turn follows, and :turn. Here it is kept in the ticks of the terms:
--- used as it stood at since, level as it is at at.
+-- What the two buckets share. A state is since and used, and the tick as a number of 4
+-- bytes. Here it is kept in the ticks of the terms: used as it stood at since, level as
+-- it is at at.
 
 --- forget
 since, used, level, turn = 0, 0, 0, 0
 
---- load
-local s, u, c, n = match(value, '^(%d+):(%d+):?(1?0*):?(%d*)$')
-if s then
-  s, u = s + 0, u + 0
-  if c == '' then
-    c = 1
+--- accept: what was loaded, if it is a state
+if c ~= tick then
+  if c == 1 or c == 1000 or c == 1000000 then
+    since = math.floor(since * c / tick)
+    used = math.min(math.ceil(used / math.max(1, math.floor(period * tick / c))), 2 * capacity) * period
   else
-    c = c + 0
+    used = 0
   end
-  if c ~= tick and c <= exact then
-    s = floor(s * c / tick)
-    u = math.min(ceil(u / math.max(1, floor(period * tick / c))), 2 * capacity) * period
-  end
-  if u > 0 and s <= exact and u <= exact then
-    since, used, turn = s, u, tonumber(n) or 0
-    if used > 2 * capacity * period then
-      used = 2 * capacity * period
-    end
-  end
+end
+if not (used > 0 and used <= exact and used % 1 == 0 and since >= 0 and since <= exact and since % 1 == 0) then
+  expires = 0
+  -- room: forget
+elseif used > 2 * capacity * period then
+  used = 2 * capacity * period
 end
 
 --- life
-life = ceil(used / count)
+life = math.ceil(used / count)
 
 --- level: compared before it is multiplied, since a long time would pass 2^53
 level = used
@@ -42,7 +37,7 @@ end
 --- fit
 local excess = level + (cost - capacity) * period
 if excess > 0 then
-  retry = ceil(excess / count)
+  retry = math.ceil(excess / count)
 end
 
 --- charge
@@ -54,6 +49,7 @@ since, used = at, math.min(level + math.min(more, 2 * capacity) * period, 2 * ca
 
 --- report
 if level < capacity * period then
-  remaining = floor((capacity * period - level) / period)
+  remaining = math.floor((capacity * period - level) / period)
 end
-reset = ceil(level / count)
+reset = level / count
+reset = reset + -reset % 1

@@ -1,23 +1,26 @@
--- The fixed window. A state is written window:count; level is what the window at at
+-- The fixed window. A state is the window and its count; level is what the window at at
 -- counts.
+
+--- ready
+width = 24
 
 --- forget
 since, window, counted, turn = 0, 0, 0, 0
 
 --- load
-local w, c = match(value, '^(%d+):(%d+)$')
-if w then
-  w, c = w + 0, c + 0
-  if c > 0 and w <= exact and c <= exact then
-    since, window, counted = w * period, w, c
-  end
+expires, window, counted = read('<ddd', value)
+since, turn = window * period, 0
+if not (counted > 0 and counted <= exact and counted % 1 == 0 and window >= 0 and window <= exact and window % 1 == 0) then
+  expires = 0
+  -- room: forget
 end
 
 --- life
 life = period
 
 --- level
-k, level = floor(at / period), 0
+k, level = at / period, 0
+k = k - k % 1
 if window == k then
   level = counted
 end
@@ -35,7 +38,7 @@ counted = level
 window, counted = k, level + math.min(more, math.max(0, 2 * count - level))
 
 --- refund
-if window == floor(charged / period) then
+if window == math.floor(charged / period) then
   counted = counted - math.min(less, counted)
 end
 
@@ -48,4 +51,4 @@ if level > 0 then
 end
 
 --- save
-text = format('%d:%d', window, counted)
+text = pack('<ddd', leaves, window, counted)

@@ -1,8 +1,20 @@
--- The leaky bucket, over what the buckets share. It numbers its turns.
+-- The leaky bucket, over what the buckets share. It numbers its turns, behind the tick.
+
+--- ready
+width = 36
+
+--- load
+local c
+expires, since, used, c, turn = read('<dddfd', value)
+if not (turn >= 0 and turn <= exact and turn % 1 == 0) then
+  used = 0
+end
+-- room: accept
 
 --- fit
-if police == '0' then
-  delay = ceil(level / count)
+if police == 0 then
+  delay = level / count
+  delay = delay + -delay % 1
 end
 
 --- charge
@@ -12,9 +24,9 @@ turn = turn + 1
 turn = turn + 1
 
 --- refund
-if police == '1' or (mine == turn and charged == since) then
+if police == 1 or (mine == turn and charged == since) then
   used = math.max(0, used - less * period)
 end
 
 --- save
-text = format('%d:%d:%d:%d', since, used, tick, turn)
+text = pack('<dddfd', leaves, since, used, tick, turn)

@@ -10,6 +10,12 @@ import (
 //go:embed script.lua
 var scriptLua string
 
+//go:embed ask.lua
+var askLua string
+
+//go:embed state.lua
+var stateLua string
+
 //go:embed fixedwindow.lua
 var fixedWindowLua string
 
@@ -30,11 +36,11 @@ var leakyBucketLua string
 
 // scriptRooms are the rooms' Lua, by Algorithm.
 var scriptRooms = [len(rooms)]string{
-	SlidingWindowCounter: slidingCounterLua,
-	FixedWindow:          fixedWindowLua,
+	SlidingWindowCounter: stateLua + slidingCounterLua,
+	FixedWindow:          stateLua + fixedWindowLua,
 	SlidingWindowLog:     slidingLogLua,
-	TokenBucket:          bucketLua + tokenBucketLua,
-	LeakyBucket:          bucketLua + leakyBucketLua,
+	TokenBucket:          stateLua + bucketLua + tokenBucketLua,
+	LeakyBucket:          stateLua + bucketLua + leakyBucketLua,
 }
 
 var script = assemble()
@@ -44,14 +50,25 @@ var (
 	luaHeading = regexp.MustCompile(`(?m)^--- (\w+).*\n`)
 )
 
-// assemble puts the rooms' statements into their places in script.lua.
+// assemble puts what is done for an ask into script.lua, once for each algorithm.
 func assemble() string {
-	var parts [len(rooms)]map[string]string
+	var asks strings.Builder
+	word := "if"
 	for algorithm, lua := range scriptRooms {
-		parts[algorithm] = luaParts(lua)
+		fmt.Fprintf(&asks, "%s algorithm == %d then\n%s", word, algorithm, furnish(askLua, luaParts(lua)))
+		word = "elseif"
 	}
-	return luaPlace.ReplaceAllStringFunc(scriptLua, func(place string) string {
-		return choice(luaPlace.FindStringSubmatch(place)[1], parts[:])
+	return strings.Replace(scriptLua, "-- asks\n", asks.String()+"end\n", 1)
+}
+
+// furnish puts a room's statements into their places, also those within others.
+func furnish(lua string, parts map[string]string) string {
+	return luaPlace.ReplaceAllStringFunc(lua, func(place string) string {
+		part := parts[luaPlace.FindStringSubmatch(place)[1]]
+		if part == "" {
+			return ""
+		}
+		return "do\n" + furnish(part, parts) + "end\n"
 	})
 }
 
@@ -67,28 +84,7 @@ func luaParts(lua string) map[string]string {
 		}
 		parts[lua[at[2]:at[3]]] += lua[at[1]:end]
 	}
-	for name, part := range parts {
-		parts[name] = luaPlace.ReplaceAllStringFunc(part, func(place string) string {
-			return parts[luaPlace.FindStringSubmatch(place)[1]]
-		})
-	}
 	return parts
-}
-
-// choice is the statements of the algorithm that is asked for.
-func choice(name string, parts []map[string]string) string {
-	var text strings.Builder
-	word := "if"
-	for algorithm, room := range parts {
-		if room[name] != "" {
-			fmt.Fprintf(&text, "%s algorithm == '%d' then\n%s", word, algorithm, room[name])
-			word = "elseif"
-		}
-	}
-	if word == "if" {
-		panic("ratelimit: no room has statements for " + name)
-	}
-	return text.String() + "end\n"
 }
 
 // Script is the Lua script that decides on Redis and what speaks its language, for

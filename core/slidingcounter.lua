@@ -1,37 +1,39 @@
--- The sliding-window counter. A state is written newest:count:count..., the number of the
--- newest interval and the counts of the last B + 1, newest first. Here a count is kept
--- under the number of its interval; level is what the intervals count that lie wholly in
--- the window of interval k, and part what the oldest, at its weight, takes beside them.
+-- The sliding-window counter. A state is the number of the newest interval and the counts
+-- of the last B + 1, newest first, of 4 bytes each. Here a count is kept under the number
+-- of its interval; level is what the intervals count that lie wholly in the window of
+-- interval k, and part what the oldest, at its weight, takes beside them.
+
+--- ready
+width = 20 + 4 * intervals
+if shaped ~= intervals then
+  shape, shaped = '<dd' .. string.rep('I4', intervals + 1), intervals
+end
 
 --- forget
 since, newest, counts, turn = -1, 0, {}, 0
 
 --- load
-local i
-for field in string.gmatch(value, '[^:]+') do
-  local c = match(field, '^%d+$') and tonumber(field)
-  if not c or c > exact then
-    since, newest, counts = -1, 0, {}
-    break
-  end
-  if not i then
-    i, newest = c, c
-  else
-    if c > 0 and i >= 0 and i >= newest - intervals then
+local fields = { read(shape, value) }
+since, counts, turn = -1, {}, 0
+expires, newest = fields[1], fields[2]
+if newest >= 0 and newest <= exact and newest % 1 == 0 then
+  for i = newest, math.max(0, newest - intervals), -1 do
+    local c = fields[3 + newest - i]
+    if c > 0 then
       counts[i], since = c, math.max(since, i * interval)
     end
-    i = i - 1
   end
 end
 if since < 0 then
-  newest = 0
+  expires, newest = 0, 0
 end
 
 --- life
 life = (intervals + 1) * interval
 
 --- level: old can be so far above a lowered limit that its product passes 2^53
-k, level = floor(at / interval), 0
+k, level = at / interval, 0
+k = k - k % 1
 for i = k - intervals + 1, k do
   level = level + (counts[i] or 0)
 end
@@ -39,7 +41,8 @@ part = (counts[k - intervals] or 0) * ((k + 1) * interval - at)
 if part >= exact then
   part = 2 * count
 else
-  part = ceil(part / interval)
+  part = part / interval
+  part = part + -part % 1
 end
 
 --- fit
@@ -51,7 +54,7 @@ if level + part + cost > count then
       -- It fits from where old x (S - e) <= room x S.
       e = 0
       if old > 0 then
-        e = math.max(0, interval - floor(room * interval / old))
+        e = math.max(0, interval - math.floor(room * interval / old))
       end
     end
     if e >= interval then
@@ -73,7 +76,7 @@ counts[k] = (counts[k] or 0) + math.min(more, math.max(0, 2 * count - level - pa
 since, newest = k * interval, math.max(newest, k)
 
 --- refund
-local i = floor(charged / interval)
+local i = math.floor(charged / interval)
 if counts[i] then
   counts[i], since = counts[i] - math.min(less, counts[i]), -1
   for other, c in pairs(counts) do
@@ -92,8 +95,8 @@ if since >= 0 then
 end
 
 --- save
-local fields = { format('%d', newest) }
+local fields = {}
 for i = 0, intervals do
-  fields[i + 2] = format('%d', counts[newest - i] or 0)
+  fields[i + 1] = counts[newest - i] or 0
 end
-text = table.concat(fields, ':')
+text = pack(shape, leaves, newest, (table.unpack or unpack)(fields))

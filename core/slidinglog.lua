@@ -5,19 +5,20 @@
 --- forget
 since, len, oldest, turn = 0, 0, nil, 0
 
---- open
+--- read
+-- room: forget
 len, marked = call('LLEN', key), false
 found = len > 0
 if found then
   local last = call('LINDEX', key, -1)
-  from, till = match(last, '^B(%d+):(%d+);$')
+  from, till = string.match(last, '^B(%d+):(%d+);$')
   if till then
     marked, len = true, len - 1
     last = call('LINDEX', key, -2)
   end
   newest = tonumber(last)
   if newest and newest <= exact then
-    since = floor(newest / tick)
+    since = math.floor(newest / tick)
   else
     len = 0
   end
@@ -26,8 +27,8 @@ end
 --- life
 life = period
 
---- search: low is how many entries are earlier than edge
-local low = 0
+--- search: low becomes how many entries are earlier than edge
+low = 0
 if len > 0 and newest < edge then
   low = len
 elseif len > 0 then
@@ -36,7 +37,7 @@ elseif len > 0 then
     local high = len - 1
     low = 1
     while low < high do
-      local middle = floor((low + high) / 2)
+      local middle = math.floor((low + high) / 2)
       if (tonumber(call('LINDEX', key, middle)) or 0) < edge then
         low = middle + 1
       else
@@ -47,14 +48,14 @@ elseif len > 0 then
 end
 
 --- level
-local edge = (at - period + 1) * tick -- the first microsecond that counts
+local edge, low = (at - period + 1) * tick, 0 -- the first microsecond that counts
 -- room: search
 gone = low
 level = len - gone
 
 --- fit
 if level + cost > count then
-  retry = floor((tonumber(call('LINDEX', key, gone + level + cost - count - 1)) or 0) / tick) + period - at
+  retry = math.floor((tonumber(call('LINDEX', key, gone + level + cost - count - 1)) or 0) / tick) + period - at
 end
 
 --- push: n entries, in pieces that a call can take, where those that are gone were
@@ -75,7 +76,7 @@ if level == 0 or newest < at * tick then
 end
 marked, gone, level = false, 0, level + n
 len, found = level, level > 0
-local entry, piece, unpack = format('%d', newest), {}, table.unpack or unpack
+local entry, piece, unpack = string.format('%d', newest), {}, table.unpack or unpack
 for i = 1, math.min(n, 1000) do
   piece[i] = entry
 end
@@ -93,11 +94,9 @@ local n = math.min(more, math.max(0, 2 * count - level))
 -- room: push
 
 --- refund
-local edge, head = charged * tick, 0
-do
-  -- room: search
-  head = low
-end
+local edge, low = charged * tick, 0
+-- room: search
+local head = low
 edge = (charged + 1) * tick
 -- room: search
 local n = math.min(less, low - head)
@@ -112,14 +111,27 @@ if level < count then
   remaining = count - level
 end
 if level > 0 then
-  reset = floor(newest / tick) + period - at
+  reset = math.floor(newest / tick) + period - at
 end
 
---- close
-if marked then
-  call('RPOP', key)
+--- wait: it writes as it charges, so it does when all have been evaluated
+acts = pass == 2
+if not acts then
+  texts[i] = nil
 end
-if block ~= '' then
-  call('RPUSH', key, block)
+
+--- keep
+life = math.max(life, call('PTTL', key) * 1000)
+
+--- write
+if leaves == 0 then
+  call('DEL', key)
+else
+  if marked then
+    call('RPOP', key)
+  end
+  if till then
+    call('RPUSH', key, string.format('B%d:%d;', from, till))
+  end
+  call('PEXPIREAT', key, leaves)
 end
-call('PEXPIRE', key, life)

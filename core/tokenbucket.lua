@@ -1,11 +1,16 @@
 -- The token bucket, over what the buckets share.
 
+--- ready
+width = 28
+
+--- load
+local c
+expires, since, used, c = read('<dddf', value)
+turn = 0
+-- room: accept
+
 --- refund
 used = math.max(0, used - less * period)
 
 --- save
-if tick == 1 then
-  text = format('%d:%d', since, used)
-else
-  text = format('%d:%d:%d', since, used, tick)
-end
+text = pack('<dddf', leaves, since, used, tick)

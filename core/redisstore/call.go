@@ -1,7 +1,8 @@
 package redisstore
 
 import (
-	"strconv"
+	"encoding/binary"
+	"math"
 	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
@@ -10,72 +11,47 @@ import (
 // call is one call of the script, and its reply.
 type call struct {
 	args  []any // of EVALSHA
-	words []int64
+	reply reply
 	err   error
 }
 
-// verb is take or weigh, which says what a take would meet and charges nothing.
-type verb string
+// verb is what the script is to do.
+type verb int64
 
 const (
-	take  verb = "take"
-	weigh verb = "weigh"
+	weigh verb = iota // says what a take would meet, and charges nothing
+	take
+	adjust
+	block
+	reset
 )
 
 // boxed values need no memory of their own in every call.
 var (
 	evalsha any = "evalsha"
 	digest  any = scriptHash
-	clock   any = "" // the server's
 )
 
-// takeCall asks for decisions together: see script.lua. Terms are listed once, and
-// decisions that differ in their keys only are one run.
-func (s *Store) takeCall(v verb, now any, decisions [][]core.Ask) *call {
+// takeCall asks for decisions together: see script.lua. Those that differ in their keys
+// only are one run.
+func (s *Store) takeCall(v verb, now time.Time, decisions [][]core.Ask) *call {
 	keys := 0
 	for _, asks := range decisions {
 		keys += len(asks)
 	}
-	args := make([]any, 0, 12+keys+5*min(keys, 8))
-	args = append(args, evalsha, digest, keys)
-	for _, asks := range decisions {
-		for i := range asks {
-			args = append(args, asks[i].Key)
-		}
-	}
-	var few [4]*core.Terms
-	terms := few[:0]
-	for _, asks := range decisions {
-		for i := range asks {
-			if indexOf(terms, asks[i].Terms) == 0 {
-				terms = append(terms, asks[i].Terms)
-			}
-		}
-	}
-	args = append(args, string(v), now, len(terms))
-	for _, t := range terms {
-		args = append(args, s.lines.of(t))
-	}
+	args := keysOf(keys, decisions...)
+	numbers := header(v, now, min(keys, 8))
 	for len(decisions) > 0 {
 		n := alike(decisions)
-		args = append(args, n, len(decisions[0]))
+		numbers = appendNumbers(numbers, int64(n), int64(len(decisions[0])))
 		for i := range decisions[0] {
 			a := &decisions[0][i]
-			args = append(args, indexOf(terms, a.Terms), min(a.Cost, a.Terms.Capacity+1), max(-1, min(a.LongestWait, maxTime)))
+			numbers = appendTerms(numbers, a.Terms)
+			numbers = appendNumbers(numbers, min(a.Cost, a.Terms.Capacity+1), max(-1, min(a.LongestWait, maxTime)), 0, 0)
 		}
 		decisions = decisions[n:]
 	}
-	return &call{args: args}
-}
-
-// indexOf counts from 1; 0 is that they are not listed.
-func indexOf(terms []*core.Terms, t *core.Terms) int {
-	for i := range terms {
-		if terms[i] == t {
-			return i + 1
-		}
-	}
-	return 0
+	return &call{args: append(args, numbers)}
 }
 
 // alike is how many decisions from the first on differ in their keys only.
@@ -99,35 +75,50 @@ func sameButKeys(a, b []core.Ask) bool {
 	return true
 }
 
-// header is a call of one decision by another verb, up to what it asks.
-func (s *Store) header(verb string, now time.Time, asks []core.Ask) []any {
-	args := make([]any, 0, 8+7*len(asks))
-	args = append(args, evalsha, digest, len(asks))
+// actCall is a call of one decision by a verb that replies nothing but that it was done.
+// about are the four numbers of an ask that depend on the verb.
+func actCall(v verb, now time.Time, asks []core.Ask, about func(i int) [4]int64) *call {
+	numbers := appendNumbers(header(v, now, len(asks)), 1, int64(len(asks)))
 	for i := range asks {
-		args = append(args, asks[i].Key)
+		four := about(i)
+		numbers = appendNumbers(appendTerms(numbers, asks[i].Terms), four[:]...)
 	}
-	args = append(args, verb, micros(now), len(asks))
-	for i := range asks {
-		args = append(args, s.lines.of(asks[i].Terms))
-	}
-	return append(args, 1, len(asks))
+	return &call{args: append(keysOf(len(asks), asks), numbers)}
 }
 
-// micros is a time that a test passes in, in microseconds.
-func micros(now time.Time) any {
-	if now.IsZero() {
-		return clock
+// keysOf are the arguments up to the last key.
+func keysOf(keys int, decisions ...[]core.Ask) []any {
+	args := make([]any, 0, 4+keys)
+	args = append(args, evalsha, digest, keys)
+	for _, asks := range decisions {
+		for i := range asks {
+			args = append(args, asks[i].Key)
+		}
 	}
-	return min(max(now.UnixMicro(), 0), maxTime)
+	return args
 }
 
-// line is terms as the script reads them.
-func line(t *core.Terms) string {
-	text := make([]byte, 0, 48)
-	for _, n := range [...]int64{int64(t.Algorithm), t.Count, t.Capacity, t.Tick, t.Period, max(1, t.Intervals), flag(t.Police)} {
-		text = append(strconv.AppendInt(text, n, 10), ' ')
+// header begins the numbers, with room for those of some asks. The time is that which a
+// test passes in, else the server's.
+func header(v verb, now time.Time, asks int) []byte {
+	us := int64(-1)
+	if !now.IsZero() {
+		us = min(max(now.UnixMicro(), 0), maxTime)
 	}
-	return string(strconv.AppendInt(text, flag(t.DryRun), 10))
+	return appendNumbers(make([]byte, 0, 32+96*asks), int64(v), us)
+}
+
+// appendTerms adds terms as the script reads them.
+func appendTerms(numbers []byte, t *core.Terms) []byte {
+	return appendNumbers(numbers, int64(t.Algorithm), t.Count, t.Capacity, t.Tick, t.Period, max(1, t.Intervals), flag(t.Police), flag(t.DryRun))
+}
+
+// appendNumbers adds numbers, each as a double.
+func appendNumbers(text []byte, numbers ...int64) []byte {
+	for _, n := range numbers {
+		text = binary.LittleEndian.AppendUint64(text, math.Float64bits(float64(n)))
+	}
+	return text
 }
 
 func flag(set bool) int64 {

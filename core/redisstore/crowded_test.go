@@ -28,12 +28,12 @@ func (c *crowded) Take(ctx context.Context, now time.Time, asks []core.Ask) erro
 	if rand.IntN(2) == 0 {
 		decisions = decisions[1:]
 	}
-	words, err := c.runOne(ctx, c.timeout, c.home, c.takeCall(take, micros(now), decisions))
+	answers, err := c.runOne(ctx, c.timeout, c.home, c.takeCall(take, now, decisions))
 	if err != nil {
 		return err
 	}
 	for _, asks := range decisions {
-		if words, err = readAnswers(words, asks); err != nil {
+		if answers, err = readAnswers(answers, asks); err != nil {
 			return err
 		}
 	}

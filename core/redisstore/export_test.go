@@ -7,3 +7,6 @@ func Client(s *Store) redis.UniversalClient { return s.client }
 
 // PrefixOf is the store's prefix, for a second instance.
 func PrefixOf(s *Store) string { return s.prefix }
+
+// Numbers are numbers as the script reads and replies them.
+func Numbers(numbers ...int64) []byte { return appendNumbers(nil, numbers...) }

@@ -61,8 +61,8 @@ func TestNamesOfKeys(t *testing.T) {
 		store *Store
 		want  string
 	}{
-		{&Store{prefix: "shop"}, "shop:1:{ip:10.0.0.1}:login:c60000000"},
-		{&Store{prefix: "shop", tag: "all"}, "shop:1:{all}{ip:10.0.0.1}:login:c60000000"},
+		{&Store{prefix: "shop"}, "shop:2:{ip:10.0.0.1}:login:c60000000"},
+		{&Store{prefix: "shop", tag: "all"}, "shop:2:{all}{ip:10.0.0.1}:login:c60000000"},
 	} {
 		if got := test.store.key(terms, "ip:10.0.0.1"); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
@@ -73,47 +73,54 @@ func TestNamesOfKeys(t *testing.T) {
 // A reply that the script does not give is an error, and changes no ask.
 func TestRepliesThatCannotBeRead(t *testing.T) {
 	good := []int64{1, 2, 3, 4, 5, 6}
-	for name, words := range map[string][]int64{
+	for name, answers := range map[string]reply{
 		"nothing":                    nil,
-		"no words":                   {},
-		"too few":                    good[:5],
-		"negative":                   {1, 2, 3, 4, 5, -6},
-		"an outcome that is none":    {6, 2, 3, 4, 5, 6},
-		"an error without a length":  {4},
-		"an error of negative bytes": {4, -1},
-		"an error longer than all":   {4, 3, 'a', 'b'},
-		"an error of any length":     {4, 1 << 62, 'a'},
+		"no numbers":                 {},
+		"text":                       []byte("what something between here and the server says in its own words"),
+		"too few":                    appendNumbers(nil, good[:5]...),
+		"half a number":              appendNumbers(nil, good...)[:47],
+		"negative":                   appendNumbers(nil, 1, 2, 3, 4, 5, -6),
+		"above all":                  appendNumbers(nil, 1, 2, 3, 4, 5, 1<<60),
+		"an outcome that is none":    appendNumbers(nil, 6, 2, 3, 4, 5, 6),
+		"an error without a length":  appendNumbers(nil, 4),
+		"an error of negative bytes": appendNumbers(nil, 4, -1),
+		"an error longer than all":   append(appendNumbers(nil, 4, 3), "ab"...),
+		"an error of any length":     append(appendNumbers(nil, 4, 1<<53), "a"...),
 	} {
 		asks := make([]core.Ask, 1)
-		if _, err := readAnswers(words, asks); !errors.Is(err, errReply) || asks[0] != (core.Ask{}) {
+		if _, err := readAnswers(answers, asks); !errors.Is(err, errReply) || asks[0] != (core.Ask{}) {
 			t.Errorf("%s: %v, %+v", name, err, asks[0])
 		}
-		if err := done(words); !errors.Is(err, errReply) {
+		if err := done(answers, 1); !errors.Is(err, errReply) {
 			t.Errorf("%s is taken for done", name)
 		}
 	}
 }
 
 func TestRepliesToSeveralDecisions(t *testing.T) {
-	words := []int64{1, 2, 30, 4, 5, 6, 4, 3, 'O', 'O', 'M', 0, 0, 7, 8, 0, 0, 3, 9, 0, 1, 0, 0}
+	answers := append(appendNumbers(nil, 1, 2, 30, 4, 5, 6, 4, 3), "OOM"...)
+	answers = appendNumbers(answers, 0, 0, 7, 8, 0, 0, 3, 9, 0, 1, 0, 0)
 	first, second, third := []core.Ask{{Cost: 7}}, []core.Ask{{}}, make([]core.Ask, 2)
-	words, err := readAnswers(words, first)
+	rest, err := readAnswers(answers, first)
 	want := core.Answer{Allowed: true, Remaining: 2, Delay: 30 * time.Microsecond, ResetAfter: 4 * time.Microsecond, Charged: 7, ChargedAt: 5, Turn: 6}
 	if err != nil || first[0].Answer != want {
 		t.Errorf("charged: %v, %+v", err, first[0])
 	}
-	if words, err = readAnswers(words, second); err == nil || err.Error() != "ratelimit: redis: OOM" || second[0] != (core.Ask{}) {
+	if rest, err = readAnswers(rest, second); err == nil || err.Error() != "ratelimit: redis: OOM" || second[0] != (core.Ask{}) {
 		t.Errorf("failed: %v, %+v", err, second[0])
 	}
-	words, err = readAnswers(words, third)
-	if err != nil || len(words) > 0 {
-		t.Errorf("%v, %v", err, words)
+	rest, err = readAnswers(rest, third)
+	if err != nil || len(rest) > 0 {
+		t.Errorf("%v, %v", err, rest)
 	}
 	if want = (core.Answer{RetryAfter: 7 * time.Microsecond, ResetAfter: 8 * time.Microsecond}); third[0].Answer != want {
 		t.Errorf("refused: %+v", third[0])
 	}
 	if want = (core.Answer{Allowed: true, Remaining: 9, ResetAfter: time.Microsecond}); third[1].Answer != want {
 		t.Errorf("allowed: %+v", third[1])
+	}
+	if err := done(appendNumbers(nil, 1, 1), 2); err != nil {
+		t.Error(err)
 	}
 }
 

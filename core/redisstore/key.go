@@ -10,13 +10,13 @@ import (
 )
 
 // format is the version of what is stored under a key.
-const format = "1"
+const format = "2"
 
 // longestPlain is the longest key that is written as it is.
 const longestPlain = 64
 
-// key is the name of a state's key: prefix:1:{key}:terms, where the braces are the
-// hash tag, or prefix:1:{tag}{key}:terms with a tag for all. Neither prefix, tag nor
+// key is the name of a state's key: prefix:2:{key}:terms, where the braces are the
+// hash tag, or prefix:2:{tag}{key}:terms with a tag for all. Neither prefix, tag nor
 // key has a brace, so that no two states share a name.
 func (s *Store) key(terms *core.Terms, key string) string {
 	if s.tag != "" {

@@ -143,7 +143,7 @@ func (l *lane) carry(batch []*waiter) {
 	slots := bySlot(batch)
 	calls := make([]*call, len(slots))
 	for i, together := range slots {
-		calls[i] = l.store.takeCall(together[0].verb, clock, asksOf(together))
+		calls[i] = l.store.takeCall(together[0].verb, time.Time{}, asksOf(together))
 	}
 	err := l.store.run(ctx, l, calls)
 	for i, together := range slots {
@@ -153,7 +153,7 @@ func (l *lane) carry(batch []*waiter) {
 		case calls[i].err != nil:
 			answerAll(together, nil, explain(ctx, calls[i].err))
 		default:
-			answerAll(together, calls[i].words, nil)
+			answerAll(together, calls[i].reply, nil)
 		}
 	}
 }

@@ -34,7 +34,6 @@ type Store struct {
 	tag     string
 	timeout time.Duration
 	runner
-	lines
 	denials denials
 	leases  leases
 
@@ -216,11 +215,11 @@ func (s *Store) takeTogether(ctx context.Context, v verb, now time.Time, at plac
 
 // takeAlone decides in a call of its own.
 func (s *Store) takeAlone(ctx context.Context, v verb, on *lane, now time.Time, asks []core.Ask) error {
-	words, err := s.runOne(ctx, s.timeout, on, s.takeCall(v, micros(now), [][]core.Ask{asks}))
+	answers, err := s.runOne(ctx, s.timeout, on, s.takeCall(v, now, [][]core.Ask{asks}))
 	if err != nil {
 		return err
 	}
-	rest, err := readAnswers(words, asks)
+	rest, err := readAnswers(answers, asks)
 	if err == nil && len(rest) > 0 {
 		err = errReply
 	}
@@ -263,33 +262,35 @@ func (s *Store) adjustNamed(ctx context.Context, now time.Time, changed []core.A
 }
 
 func (s *Store) adjustTogether(ctx context.Context, now time.Time, at place, asks []core.Ask, actual []int64) error {
-	args := s.header("adjust", now, asks)
-	for i, a := range asks {
+	return s.act(ctx, at.lane, len(asks), actCall(adjust, now, asks, func(i int) [4]int64 {
+		a := &asks[i]
 		// A debt never passes twice the capacity.
-		args = append(args, i+1, a.Charged, min(actual[i], a.Charged+2*a.Terms.Capacity), a.ChargedAt, a.Turn)
-	}
-	return s.act(ctx, at.lane, args)
+		return [4]int64{a.Charged, min(actual[i], a.Charged+2*a.Terms.Capacity), a.ChargedAt, a.Turn}
+	}))
 }
 
 // Reset implements [core.Store].
 func (s *Store) Reset(ctx context.Context, terms *core.Terms, key string) error {
-	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
-	defer s.changed(asks[0].Key)
-	return s.act(ctx, s.home, append(s.header("reset", time.Time{}, asks), 1))
+	return s.actOn(ctx, reset, time.Time{}, terms, key, 0)
 }
 
 // Block implements [core.Store].
 func (s *Store) Block(ctx context.Context, now time.Time, terms *core.Terms, key string, length time.Duration) error {
-	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
-	defer s.changed(asks[0].Key)
-	return s.act(ctx, s.home, append(s.header("block", now, asks), 1, max(0, length.Microseconds())))
+	return s.actOn(ctx, block, now, terms, key, max(0, length.Microseconds()))
 }
 
-// act runs a verb that replies nothing but that it was done.
-func (s *Store) act(ctx context.Context, on *lane, args []any) error {
-	words, err := s.runOne(ctx, s.timeout, on, &call{args: args})
+// actOn acts on one key, with one number.
+func (s *Store) actOn(ctx context.Context, v verb, now time.Time, terms *core.Terms, key string, number int64) error {
+	asks := []core.Ask{{Terms: terms, Key: s.key(terms, key)}}
+	defer s.changed(asks[0].Key)
+	return s.act(ctx, s.home, 1, actCall(v, now, asks, func(int) [4]int64 { return [4]int64{number} }))
+}
+
+// act makes a call that replies nothing but that it was done for a number of asks.
+func (s *Store) act(ctx context.Context, on *lane, asks int, c *call) error {
+	answers, err := s.runOne(ctx, s.timeout, on, c)
 	if err != nil {
 		return err
 	}
-	return done(words)
+	return done(answers, asks)
 }

@@ -87,7 +87,7 @@ func (r runner) run(ctx context.Context, on *lane, calls []*call) error {
 }
 
 // runOne makes one call within a time, and gives its reply.
-func (r runner) runOne(ctx context.Context, timeout time.Duration, on *lane, c *call) ([]int64, error) {
+func (r runner) runOne(ctx context.Context, timeout time.Duration, on *lane, c *call) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 	defer cancel()
 	if err := r.run(ctx, on, []*call{c}); err != nil {
@@ -96,7 +96,7 @@ func (r runner) runOne(ctx context.Context, timeout time.Duration, on *lane, c *
 	if c.err != nil {
 		return nil, explain(ctx, c.err)
 	}
-	return c.words, nil
+	return c.reply, nil
 }
 
 // aside evaluates in a goroutine, which may stay behind with a socket that hangs.
@@ -188,7 +188,7 @@ func those(calls []*call, kind func(error) bool) []*call {
 
 // atMostOnce is a command that go-redis does not send again: a lost answer does not
 // mean that nothing was charged.
-type atMostOnce struct{ *redis.IntSliceCmd }
+type atMostOnce struct{ *redis.StringCmd }
 
 // NoRetry implements [redis.Cmder].
 func (atMostOnce) NoRetry() bool { return true }
@@ -196,20 +196,20 @@ func (atMostOnce) NoRetry() bool { return true }
 // process makes the calls, several in one round trip.
 func process(ctx context.Context, to server, calls []*call) {
 	if len(calls) == 1 {
-		cmd := atMostOnce{redis.NewIntSliceCmd(ctx, calls[0].args...)}
+		cmd := atMostOnce{redis.NewStringCmd(ctx, calls[0].args...)}
 		_ = to.Process(ctx, cmd) // also in cmd
-		calls[0].words, calls[0].err = cmd.Result()
+		calls[0].reply, calls[0].err = cmd.Bytes()
 		return
 	}
 	pipe := to.Pipeline()
 	cmds := make([]atMostOnce, len(calls))
 	for i, c := range calls {
-		cmds[i] = atMostOnce{redis.NewIntSliceCmd(ctx, c.args...)}
+		cmds[i] = atMostOnce{redis.NewStringCmd(ctx, c.args...)}
 		_ = pipe.Process(ctx, cmds[i]) // only queues it
 	}
 	_, _ = pipe.Exec(ctx) // also in cmds
 	for i, c := range calls {
-		c.words, c.err = cmds[i].Result()
+		c.reply, c.err = cmds[i].Bytes()
 	}
 }
 

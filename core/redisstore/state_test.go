@@ -1,7 +1,9 @@
 package redisstore_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -96,21 +98,24 @@ func TestWhatCountsNothingIsDeleted(t *testing.T) {
 	}
 }
 
+// A key that somebody has made stay gets an expiry once its own would have come.
 func TestAKeyWithoutExpiryHeals(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(5, time.Hour) {
+	const period = 50 * time.Millisecond
+	for _, p := range oneOfEach(5, period) {
 		limiter := newLimiter(t, store, p)
 		take(t, limiter, "k")
-		name := prefix + ":1:{k}:" + termsID(t, p)
+		name := prefix + ":2:{k}:" + termsID(t, p)
 		if done, err := client.Persist(ctx, name).Result(); err != nil || !done {
 			t.Fatalf("%s: persist %s: %v, %v", p.Name, name, done, err)
 		}
-		if r := take(t, limiter, "k"); r.Decision(0).Remaining != 3 {
-			t.Errorf("%s: %d remain of 5 after 2", p.Name, r.Decision(0).Remaining)
+		time.Sleep(2*period + 5*time.Millisecond)
+		if r := take(t, limiter, "k"); r.Decision(0).Remaining != 4 {
+			t.Errorf("%s: %d remain of 5 after 1", p.Name, r.Decision(0).Remaining)
 		}
-		if life := client.PTTL(ctx, name).Val(); life <= 0 {
-			t.Errorf("%s: lives %v", p.Name, life)
+		if life := client.PTTL(ctx, name).Val(); life == stays {
+			t.Errorf("%s: it stays", p.Name)
 		}
 	}
 }
@@ -142,15 +147,20 @@ func TestGarbageCountsAsNeverSeen(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
 	garbage := []string{
-		"", ":", "::", "1", "1:", ":1", "x:y", "-1:-1", "1:2:3:4:5", "nan:nan", "inf:inf:1", "1e999:1:1", "1:x:1:1", "1:1:7", "1.5:1.5",
-		"B", "B;", "B1:2", "Bx:y;1:1:1", "B1:1;garbage", "\x00\xff", "99999999999999999999:99999999999999999999:1", "9007199254740992:1:1",
+		"", ":", "1", "1:", "x:y", "nan:nan", "1e999:1:1", "9007199254740992", "B", "B;", "B1:2", "Bx:y;1:1:1", "B1:1;garbage", "\x00\xff",
 		strings.Repeat("9", 400) + ":1:1", strings.Repeat("1:", 5000),
+	}
+	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0.5, 1 << 60} {
+		text := string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(number)))
+		for _, length := range []int{24, 28, 36} { // of the states
+			garbage = append(garbage, strings.Repeat(text, 5)[:length], strings.Repeat(text, 5)[:length]+"B1:99999999999999999999;")
+		}
 	}
 	for _, p := range oneOfEach(5, time.Hour) {
 		limiter := newLimiter(t, store, p)
 		for i, text := range garbage {
 			key := fmt.Sprint("g", i)
-			name := prefix + ":1:{" + key + "}:" + termsID(t, p)
+			name := prefix + ":2:{" + key + "}:" + termsID(t, p)
 			if p.Algorithm == core.SlidingWindowLog {
 				client.RPush(ctx, name, text)
 			} else {
@@ -176,7 +186,7 @@ func TestAKeyThatIsNotOursIsAnError(t *testing.T) {
 	store := newStore(t, client, redisstore.Prefix(prefix))
 	for _, p := range oneOfEach(5, time.Hour) {
 		beside := closed(core.PerHour(5).Named("beside"))
-		client.HSet(ctx, prefix+":1:{k}:"+termsID(t, p), "field", "value")
+		client.HSet(ctx, prefix+":2:{k}:"+termsID(t, p), "field", "value")
 		limiter := newLimiter(t, store, beside, p)
 		if _, err := limiter.Take(ctx, "k", "k"); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
 			t.Errorf("%s: %v", p.Name, err)
@@ -195,28 +205,26 @@ func TestDecisionsOfOneCallFailAlone(t *testing.T) {
 	client := server.Client()
 	defer client.Close()
 	client.HSet(ctx, "lone:{x}:wrong", "field", "value")
-	args := []any{"eval", core.Script(), 4, "lone:{x}:a", "lone:{x}:b", "lone:{x}:wrong", "lone:{x}:b", "take", "", 1, "1 5 5 1 3600000000 1 0 0"}
-	args = append(args, 1, 1, 1, 1, -1) // one decision of one ask, fine
-	args = append(args, 1, 2, 1, 1, -1, 1, 1, -1)
-	args = append(args, 1, 1, 1, 2, -1)
-	words, err := client.Do(ctx, args...).Int64Slice()
+	numbers := redisstore.Numbers(1, -1)
+	for _, run := range [][]int64{{1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2}} { // decisions, asks, and the cost of each
+		numbers = append(numbers, redisstore.Numbers(run[:2]...)...)
+		for _, cost := range run[2:] {
+			numbers = append(numbers, redisstore.Numbers(1, 5, 5, 1, 3_600_000_000, 1, 0, 0, cost, -1, 0, 0)...)
+		}
+	}
+	text, err := client.Eval(ctx, core.Script(), []string{"lone:{x}:a", "lone:{x}:b", "lone:{x}:wrong", "lone:{x}:b"}, numbers).Text()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(words) < 14 || words[6] != 4 || int64(len(words)) != 6+2+words[7]+6 {
-		t.Fatalf("%d words: %v", len(words), words)
+	fine := string(redisstore.Numbers(1, 4))
+	if !strings.HasPrefix(text, fine) {
+		t.Errorf("the decision before it: %q", text)
 	}
-	if words[0] != 1 || words[1] != 4 {
-		t.Errorf("the decision before it: %v", words[:6])
+	failed, found := strings.CutPrefix(text[48:], string(redisstore.Numbers(4)))
+	if !found || !strings.Contains(failed, "WRONGTYPE") {
+		t.Errorf("the decision over a key that is not ours: %q", failed)
 	}
-	var text []byte
-	for _, b := range words[8 : 8+words[7]] {
-		text = append(text, byte(b))
-	}
-	if !strings.Contains(string(text), "WRONGTYPE") {
-		t.Errorf("the decision over a key that is not ours: %q", text)
-	}
-	if last := words[8+words[7]:]; last[0] != 1 || last[1] != 3 {
-		t.Errorf("the decision after it, whose key the failed one has not charged: %v", last)
+	if last := text[len(text)-48:]; !strings.HasPrefix(last, string(redisstore.Numbers(1, 3))) {
+		t.Errorf("the decision after it, whose key the failed one has not charged: %q", last)
 	}
 }

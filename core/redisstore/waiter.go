@@ -51,10 +51,10 @@ func (w *waiter) finish(asks []core.Ask) error {
 }
 
 // answerAll answers those who went together, from the reply or with an error.
-func answerAll(batch []*waiter, words []int64, err error) {
+func answerAll(batch []*waiter, r reply, err error) {
 	for _, w := range batch {
 		if w.err = err; err == nil {
-			if words, w.err = readAnswers(words, w.asks); words == nil {
+			if r, w.err = readAnswers(r, w.asks); r == nil {
 				err = w.err // what follows cannot be read either
 			}
 		}

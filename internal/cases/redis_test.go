@@ -140,7 +140,7 @@ func Test_B89_B91_ScriptsTouchDeclaredKeysOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules = append(rules, "~"+prefix+":1:{k}:"+terms.ID)
+		rules = append(rules, "~"+prefix+":2:{k}:"+terms.ID)
 	}
 	setUser(t, own, append(rules, words(leastRights)...))
 	monitor := newMonitor(t, own.Addr())
@@ -168,7 +168,7 @@ func Test_B89_B91_ScriptsTouchDeclaredKeysOnly(t *testing.T) {
 }
 
 // leastRights is what the README says that a user needs, but for the keys.
-const leastRights = "-@all +evalsha +script|load +time +get +set +del +pttl +pexpire +lindex +llen +lrem +ltrim +rpush +rpop"
+const leastRights = "-@all +evalsha +script|load +time +get +set +setrange +del +pttl +pexpireat +lindex +llen +lrem +ltrim +rpush +rpop"
 
 func words(text string) (all []any) {
 	for _, word := range strings.Fields(text) {

@@ -77,11 +77,11 @@ func TestTwoFormatsOfStateDoNotMisreadEachOther(t *testing.T) {
 		if len(names) != 1 {
 			t.Fatalf("%s: keys are %q", p.Name, names)
 		}
-		prefix, rest, found := strings.Cut(names[0], ":1:")
+		prefix, rest, found := strings.Cut(names[0], ":2:")
 		if !found {
 			t.Fatalf("%s: %q has no format in it", p.Name, names[0])
 		}
-		next := prefix + ":2:" + rest
+		next := prefix + ":3:" + rest
 		if err := admin.Set(ctx, next, "9;9;9;9", 0).Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (s *seat) evaluate(m *Memory, a *Ask, at instant, together bool) {
 		s.key = overflowKey(t)
 		s.number = s.table.find(s.key)
 	}
-	found := state{words: noState[:]}
+	found := state{words: noState[:t.words]}
 	if s.number >= 0 && (at.given || s.table.record(s.number)[recordExpires] > at.own) {
 		found = s.table.state(s.number)
 	}

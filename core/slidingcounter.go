@@ -18,8 +18,8 @@ func (p Policy) SlidingWindowCounter(intervals int) Policy {
 	return p.mustBeLegal()
 }
 
-// slidingCounter keeps the number of its newest interval since the epoch, and a
-// ring of the last B+1 intervals' counts.
+// slidingCounter keeps the number of its newest interval since the epoch, and the
+// counts of the last B+1 intervals, the newest first.
 type slidingCounter struct{}
 
 func (slidingCounter) check(t *Terms, p Policy) error {
@@ -35,12 +35,13 @@ func (slidingCounter) check(t *Terms, p Policy) error {
 
 func (slidingCounter) words(t *Terms) int { return int(t.Intervals) + 2 }
 
-// at is where interval i is counted; nil where the ring does not reach.
+// slot is where interval i is counted; nil where none is kept.
 func (slidingCounter) slot(t *Terms, s state, i int64) *int64 {
-	if newest := s.words[0]; i > newest || i < newest-t.Intervals || i < 0 {
+	age := s.words[0] - i
+	if age < 0 || age > t.Intervals {
 		return nil
 	}
-	return &s.words[1+i%(t.Intervals+1)]
+	return &s.words[1+age]
 }
 
 func (c slidingCounter) count(t *Terms, s state, i int64) int64 {
@@ -52,9 +53,9 @@ func (c slidingCounter) count(t *Terms, s state, i int64) int64 {
 
 // newest is the newest interval that is not empty, and whether there is one.
 func (c slidingCounter) newest(t *Terms, s state) (int64, bool) {
-	for i := s.words[0]; i >= s.words[0]-t.Intervals; i-- {
-		if c.count(t, s, i) > 0 {
-			return i, true
+	for age, count := range s.words[1:] {
+		if count > 0 {
+			return s.words[0] - int64(age), true
 		}
 	}
 	return 0, false
@@ -115,12 +116,21 @@ func (c slidingCounter) fit(t *Terms, s state, at, level, n int64) (wait, delay 
 
 func (c slidingCounter) charge(t *Terms, s state, at, level, n int64) (then, turn int64) {
 	k := at / t.Interval
-	for i := max(s.words[0]+1, k-t.Intervals); i <= k; i++ {
-		s.words[1+i%(t.Intervals+1)] = 0
-	}
-	s.words[0] = max(s.words[0], k)
+	c.advance(s, k)
 	*c.slot(t, s, k) += n
 	return level + n, 0
+}
+
+// advance makes k the newest interval, where it is later.
+func (slidingCounter) advance(s state, k int64) {
+	if k <= s.words[0] {
+		return
+	}
+	counts := s.words[1:]
+	passed := int(min(k-s.words[0], int64(len(counts))))
+	copy(counts[passed:], counts)
+	clear(counts[:passed])
+	s.words[0] = k
 }
 
 func (c slidingCounter) owe(t *Terms, s state, at, level, n int64) {

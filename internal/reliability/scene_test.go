@@ -28,6 +28,9 @@ var ctx = context.Background()
 
 func TestMain(m *testing.M) {
 	logging.Disable() // servers are away here on purpose
+	if address := os.Getenv(serviceStore); address != "" {
+		serve(address)
+	}
 	os.Exit(m.Run())
 }
 

@@ -14,6 +14,7 @@ import (
 var hostileInputs = []testCase{
 	{name: "hostile clients", run: hostileClients, once: true},
 	{name: "hostile values", run: hostileValues, once: true},
+	{name: "an attack neither passes its limit nor spends another's", run: attacked},
 }
 
 // asking serves an app whose limiter asks the key that the test has chosen, and

@@ -138,26 +138,32 @@ func (l *Limiter) Policies() []Policy {
 
 // Take asks for one unit of every policy. Keys are given in the order of the
 // policies.
-func (l *Limiter) Take(ctx context.Context, keys ...string) (Result, error) {
-	return l.TakeN(ctx, 1, keys...)
+func (l *Limiter) Take(ctx context.Context, keys ...string) (r Result, err error) {
+	err = l.take(ctx, &r, 1, keys)
+	return r, err
 }
 
 // Peek tells what a request would meet, and charges nothing.
-func (l *Limiter) Peek(ctx context.Context, keys ...string) (Result, error) {
-	return l.TakeN(ctx, 0, keys...)
+func (l *Limiter) Peek(ctx context.Context, keys ...string) (r Result, err error) {
+	err = l.take(ctx, &r, 0, keys)
+	return r, err
 }
 
 // TakeN asks for cost units of every policy: all or none. A cost of 0 is a peek.
 func (l *Limiter) TakeN(ctx context.Context, cost int64, keys ...string) (r Result, err error) {
-	asks, err := l.place(&r, len(keys))
+	err = l.take(ctx, &r, cost, keys)
+	return r, err
+}
+
+func (l *Limiter) take(ctx context.Context, r *Result, cost int64, keys []string) error {
+	asks, err := l.place(r, len(keys))
 	if err != nil {
-		return r, err
+		return err
 	}
 	for i, b := range l.policies {
 		asks[i].Terms, asks[i].Key, asks[i].Cost = b.terms, keys[i], cost
 	}
-	err = l.decide(ctx, &r)
-	return r, err
+	return l.decide(ctx, r)
 }
 
 // place makes room for the asks of n policies.

@@ -107,23 +107,21 @@ func (r *Result) asks() []Ask {
 // summarize fills in what the request as a whole meets, from its policies'
 // answers.
 func (r *Result) summarize() {
+	var binding *Ask
+	r.Allowed, r.Binding = true, -1
 	asks := r.asks()
-	r.Allowed, r.Never, r.RetryAfter, r.Delay, r.Binding = true, false, 0, 0, -1
 	for i := range asks {
 		a := &asks[i]
 		if a.Terms.DryRun || a.Unasked || a.Terms.Limit.IsUnlimited() {
 			continue
 		}
-		r.Allowed = r.Allowed && a.Allowed
-		r.Never = r.Never || a.Never
-		r.RetryAfter = max(r.RetryAfter, a.RetryAfter)
 		r.Delay = max(r.Delay, a.Delay)
-		if r.Binding < 0 || tighter(a, &asks[r.Binding]) {
-			r.Binding = i
+		if binding == nil || tighter(a, binding) {
+			binding, r.Binding = a, i
 		}
 	}
-	if r.Never {
-		r.RetryAfter = 0
+	if binding != nil {
+		r.Allowed, r.Never, r.RetryAfter = binding.Allowed, binding.Never, binding.RetryAfter
 	}
 }
 

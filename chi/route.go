@@ -61,9 +61,9 @@ func (t *table) add(routes chi.Routes, prefix string) *router {
 			r.mounts[mount] = t.add(route.SubRoutes, prefix+mount)
 			continue
 		}
-		pattern := unslashed(prefix + route.Pattern)
+		pattern := prefix + route.Pattern
 		for method := range route.Handlers {
-			t.names[registered{method, pattern}] = name(route.Handlers, method, pattern)
+			t.names[registered{method, pattern}] = name(route.Handlers, method, unslashed(pattern))
 		}
 	}
 	return r
@@ -91,11 +91,11 @@ func (t *table) route(rctx *chi.Context, r *http.Request) string {
 	if rest == "" {
 		return t.find(at, prefix, method, pathBelow(rctx, r))
 	}
-	pattern := unslashed(prefix + rest) // chi has matched already
+	pattern := prefix + rest // chi has matched already
 	if name, ok := t.names[registered{method, pattern}]; ok {
 		return name
 	}
-	return method + " " + pattern // in a router behind a plain handler
+	return method + " " + unslashed(pattern) // in a router behind a plain handler
 }
 
 // searches are contexts for chi to search with.
@@ -110,14 +110,14 @@ func (t *table) find(at *router, prefix, method, path string) string {
 	if pattern == "" {
 		return ""
 	}
-	full := unslashed(prefix + pattern)
+	full := prefix + pattern
 	if name, ok := t.names[registered{method, full}]; ok {
 		return name
 	}
 	// It is the path of a mount itself, where chi searches no further.
 	mount, below, rest := at.descend(search.RoutePatterns)
 	if rest != "" {
-		return t.names[registered{method, full + "/*"}]
+		return t.names[registered{method, unslashed(full) + "/*"}]
 	}
 	return t.find(mount, prefix+below, method, "/")
 }

@@ -51,14 +51,16 @@ func (s *seat) evaluate(m *Memory, a *Ask, at instant, together bool) {
 		s.number = s.table.find(s.key)
 	}
 	found := state{words: noState[:t.words]}
-	if s.number >= 0 && (at.given || s.table.record(s.number)[recordExpires] > at.own) {
-		found = s.table.state(s.number)
+	if s.number >= 0 {
+		if r := s.table.record(s.number); at.given || r[recordExpires] > at.own {
+			found = s.table.state(r)
+		}
 	}
 	s.verdict.evaluate(t, found, now, a.Cost, longest, s.blockedFor)
 }
 
-// open gives the key's state to write to, made if there is none.
-func (s *seat) open(t *Terms) state {
+// open gives the key's record and state to write to, made if there are none.
+func (s *seat) open(t *Terms) (record []int64, kept state) {
 	if s.number < 0 {
 		s.table = s.shard.table(t, true)
 		// Another ask of this request may have made it.
@@ -66,12 +68,13 @@ func (s *seat) open(t *Terms) state {
 			s.number = s.table.insert(s.key)
 		}
 	}
-	found := s.table.state(s.number)
+	record = s.table.record(s.number)
+	kept = s.table.state(record)
 	if s.forgotten {
-		t.room.forget(found)
+		t.room.forget(kept)
 		s.forgotten = false
 	}
-	return found
+	return record, kept
 }
 
 // decide charges the ask, where it is to be, and fills in its answer.
@@ -81,14 +84,14 @@ func (s *seat) decide(a *Ask, charge bool, at instant) {
 	remaining, reset := t.Capacity, int64(0)
 	switch {
 	case charge && s.allowed && a.Cost > 0:
-		kept := s.open(t)
+		record, kept := s.open(t)
 		s.level, a.Turn = t.room.charge(t, kept, s.at, s.level, a.Cost)
 		a.Charged, a.ChargedAt = a.Cost, s.at*t.Tick
 		a.Delay = t.duration(s.delay)
 		remaining, reset = t.report(kept, &s.verdict)
-		s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
+		record[recordExpires] = at.expiry(reset * t.Tick)
 	case !s.forgotten:
-		remaining, reset = t.report(s.table.state(s.number), &s.verdict)
+		remaining, reset = t.report(s.table.state(s.table.record(s.number)), &s.verdict)
 	}
 	if s.blockedFor > 0 || t.Capacity == 0 {
 		remaining, reset = 0, max(reset, s.blockedFor)
@@ -99,17 +102,18 @@ func (s *seat) decide(a *Ask, charge bool, at instant) {
 // adjust brings a charge to what it actually cost.
 func (s *seat) adjust(a *Ask, actual int64, at instant) {
 	t := a.Terms
-	switch {
-	case actual > a.Charged:
-		t.room.owe(t, s.open(t), s.at, s.level, actual-a.Charged)
-	case s.forgotten:
+	if actual < a.Charged && s.forgotten {
 		return
-	default:
-		t.room.refund(t, s.open(t), a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
 	}
-	_, s.level, _ = t.room.read(t, s.table.state(s.number), s.at)
-	_, reset := t.report(s.table.state(s.number), &s.verdict)
-	s.table.record(s.number)[recordExpires] = at.expiry(reset * t.Tick)
+	record, kept := s.open(t)
+	if actual > a.Charged {
+		t.room.owe(t, kept, s.at, s.level, actual-a.Charged)
+	} else {
+		t.room.refund(t, kept, a.Charged-actual, a.ChargedAt/t.Tick, a.Turn)
+	}
+	_, s.level, _ = t.room.read(t, kept, s.at)
+	_, reset := t.report(kept, &s.verdict)
+	record[recordExpires] = at.expiry(reset * t.Tick)
 }
 
 // instant is the one time of a call.

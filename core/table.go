@@ -34,9 +34,7 @@ func (t *table) record(number int) []int64 {
 	return t.pages[number/pageRecords][at : at+t.stride : at+t.stride]
 }
 
-func (t *table) state(number int) state {
-	return state{t.record(number)[recordState:], t.entries}
-}
+func (t *table) state(record []int64) state { return state{record[recordState:], t.entries} }
 
 // home is the first slot to look for a key. The lowest bits have chosen the shard.
 func (t *table) home(key0 uint64) int { return int(key0>>shardBits) & (len(t.slots) - 1) }
@@ -129,7 +127,7 @@ func (t *table) slot(number int) int {
 // remove forgets a record, and moves the last one into its place.
 func (t *table) remove(number int) {
 	if t.entries != nil {
-		t.state(number).drop(maxCount)
+		t.state(t.record(number)).drop(maxCount)
 	}
 	t.vacate(t.slot(number))
 	last := t.live - 1

@@ -73,6 +73,7 @@ func FuzzParseLimit(f *testing.F) {
 	for _, seed := range []string{"100/minute", "5 per 30s", "10/s burst 20", "unlimited", "blocked", "1/1h1m1s", "07/d"} {
 		f.Add(seed)
 	}
+	f.Add(strings.Repeat("9", 1<<16) + "/s")
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := ParseLimit(text)
 		if err != nil {

@@ -66,6 +66,8 @@ func FuzzAccept(f *testing.F) {
 	for _, seed := range []string{"", "*/*", "text/html;q=0.5, */*;q=0.1", "text/*;q=1.000,application/*", "application/x+json;q=0,", ";;,q=1", "text/plain;Q=0.9;q=0"} {
 		f.Add(seed)
 	}
+	f.Add(strings.Repeat("text/html;q=0.5,", 1<<12))
+	f.Add(strings.Repeat(";", 1<<16))
 	f.Fuzz(func(t *testing.T, line string) {
 		text := prefersText([]string{line})
 		if text && prefersText([]string{line, "application/json"}) {

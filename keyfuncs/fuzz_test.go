@@ -1,15 +1,21 @@
 package keyfuncs_test
 
 import (
+	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/ratelimit-go/ratelimit/internal/hostile"
 	"github.com/ratelimit-go/ratelimit/keyfuncs"
 )
 
-// addSeeds gives the fuzzer all header values of the table of hostile requests.
+// addSeeds gives the fuzzer all header values of the table of hostile requests, and
+// some of 64 KiB.
 func addSeeds(f *testing.F) {
+	for _, part := range []string{"1.1.1.1, ", "for=1.1.1.1,", ",", `"`, `\`, "for=\"", "[", "1", "sid=1;"} {
+		f.Add(strings.Repeat(part, 1<<16/len(part)))
+	}
 	for _, c := range hostile.Clients() {
 		for _, line := range c.Lines {
 			f.Add(line[1])
@@ -85,6 +91,65 @@ func FuzzAddress(f *testing.F) {
 			if got, _ := client.Key(again); got != key {
 				t.Errorf("%q has the key %q, and %q has %q", peer, key, form, got)
 			}
+		}
+	})
+}
+
+// FuzzWhatAProxyReports: whatever a trusted proxy hands on, the client is one address in
+// one form.
+func FuzzWhatAProxyReports(f *testing.F) {
+	addSeeds(f)
+	trust := keyfuncs.TrustProxies("10.0.0.0/8")
+	clients := []*keyfuncs.Client{
+		keyfuncs.NewClient(trust), keyfuncs.NewClient(trust, keyfuncs.ForwardedHeader()), keyfuncs.NewClient(trust, keyfuncs.SingleHeader("X-Real-IP")),
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		r := with("X-Forwarded-For", line, "Forwarded", line, "X-Real-IP", line)
+		r.peer = "10.0.0.2:80"
+		for _, client := range clients {
+			addr := client.Addr(r)
+			if !addr.IsValid() || addr.Is4In6() || addr.Zone() != "" || addr.IsUnspecified() {
+				t.Errorf("%q is the client %v", line, addr)
+			}
+			want := addr.String()
+			if addr.Is6() {
+				want = netip.PrefixFrom(addr, 64).Masked().String()
+			}
+			if key, err := client.Key(r); key != want || err != nil {
+				t.Errorf("%q has the key %q, %v; want %q", line, key, err, want)
+			}
+		}
+	})
+}
+
+// FuzzCookie: a session that net/http reads has one key, whatever stands around it.
+func FuzzCookie(f *testing.F) {
+	addSeeds(f)
+	key := keyfuncs.Cookie("sid")
+	f.Fuzz(func(t *testing.T, line string) {
+		if strings.ContainsAny(line, "\r\n") {
+			return // no line of a header has one
+		}
+		r := with("Cookie", line)
+		got, err := key(r)
+		if read := (&http.Request{Header: r.header}).CookiesNamed("sid"); len(read) == 1 && err == nil {
+			if value := read[0].Value; got != hashOf(value) && got != hashOf(strings.Trim(value, " \t")) {
+				t.Errorf("%q is the session %q, and has the key %q", line, value, got)
+			}
+		}
+	})
+}
+
+// FuzzBasicUser: whom net/http reads is counted.
+func FuzzBasicUser(f *testing.F) {
+	addSeeds(f)
+	key := keyfuncs.BasicUser()
+	f.Fuzz(func(t *testing.T, line string) {
+		r := with("Authorization", line)
+		got, err := key(r)
+		user, _, ok := (&http.Request{Header: r.header}).BasicAuth()
+		if ok && user != "" && (got != user || err != nil) {
+			t.Errorf("%q is the user %q, and has the key %q, %v", line, user, got, err)
 		}
 	})
 }

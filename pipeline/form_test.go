@@ -76,6 +76,8 @@ func FuzzReadForm(f *testing.F) {
 	f.Add("application/x-www-form-urlencoded", "user=ann&x=%zz;")
 	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nann\r\n--b--")
 	f.Add("multipart/form-data; boundary=\"\x00\"", "--\x00\r\n")
+	f.Add("application/x-www-form-urlencoded", strings.Repeat("user=ann&", 1<<13))
+	f.Add("multipart/form-data; boundary=b"+strings.Repeat(";a=b", 1<<14), "--b--")
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		r := formRequest(kind, strings.NewReader(body))
 		_ = (&HTTP{Request: r}).Form("user")

@@ -63,7 +63,8 @@ func (l *Limits) New(policies ...core.Policy) echo.MiddlewareFunc {
 			x.c, x.shared, x.next, x.Request = c, l, next, c.Request()
 			path.Serve(x)
 			err := x.err
-			*x = exchange{}
+			x.c, x.shared, x.next, x.err = nil, nil, nil, nil
+			x.Done()
 			exchanges.Put(x)
 			return err
 		}
@@ -97,7 +98,7 @@ func (x *exchange) Native() any            { return x.c }
 func (x *exchange) Route() (string, error) { return x.shared.routes.of(x.c) }
 
 func (x *exchange) SetContext(ctx context.Context) {
-	x.Request = x.Request.WithContext(ctx)
+	x.HTTP.SetContext(ctx)
 	x.c.SetRequest(x.Request)
 }
 

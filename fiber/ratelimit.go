@@ -84,7 +84,8 @@ func (l *Limits) New(policies ...core.Policy) fiber.Handler {
 		x.limits, x.c = l, c
 		path.Serve(x)
 		err := x.err
-		*x = exchange{}
+		x.limits, x.c, x.query, x.form, x.err = nil, nil, nil, nil, nil
+		x.Done()
 		exchanges.Put(x)
 		return err
 	}

@@ -56,7 +56,8 @@ func (l *Limits) New(policies ...core.Policy) gin.HandlerFunc {
 		x := exchanges.Get().(*exchange)
 		x.c, x.shared, x.Request = c, l, c.Request
 		path.Serve(x)
-		*x = exchange{}
+		x.c, x.shared = nil, nil
+		x.Done()
 		exchanges.Put(x)
 	}
 }
@@ -86,7 +87,7 @@ func (x *exchange) Native() any            { return x.c }
 func (x *exchange) Route() (string, error) { return x.shared.routes.of(x.c) }
 
 func (x *exchange) SetContext(ctx context.Context) {
-	x.Request = x.Request.WithContext(ctx)
+	x.HTTP.SetContext(ctx)
 	x.c.Request = x.Request
 }
 

@@ -8,7 +8,6 @@
 package ratelimit
 
 import (
-	"context"
 	"net/http"
 	"sync"
 
@@ -85,7 +84,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
 	x.handler, x.w, x.Request = h, w, r
 	h.path.Serve(x)
-	*x = exchange{}
+	x.handler, x.w = nil, nil
+	x.Done()
 	exchanges.Put(x)
 }
 
@@ -100,7 +100,6 @@ type exchange struct {
 }
 
 func (x *exchange) Native() any                    { return x.Request }
-func (x *exchange) SetContext(ctx context.Context) { x.Request = x.Request.WithContext(ctx) }
 func (x *exchange) SetFields(f []headers.Field)    { x.SetHTTPFields(x.w.Header(), f) }
 func (x *exchange) Answer(status int, body string) { pipeline.AnswerHTTP(x.w, status, body) }
 

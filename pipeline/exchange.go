@@ -36,7 +36,7 @@ type Exchange interface {
 	Next(watch bool) (status int)
 
 	visit() *Visit
-	open(alone bool)
+	open(alone, fields bool) *Visit
 }
 
 // KeyOf is a key from a framework's own context: what an adapter's Key returns.

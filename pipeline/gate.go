@@ -40,7 +40,7 @@ func (g *gate) prepare() {
 
 // enter decides a request, and answers it where it may not pass.
 func (g *gate) enter(x Exchange) verdict {
-	x.open(g.alone)
+	v := x.open(g.alone, len(g.noFields) > 0)
 	allowed, denied := g.listed(x)
 	switch {
 	case denied:
@@ -53,11 +53,11 @@ func (g *gate) enter(x Exchange) verdict {
 		return g.fail(x, gone(ctx))
 	}
 	if g.alone {
-		return g.decide(ctx, x)
+		return g.decide(ctx, x, v)
 	}
-	t := x.visit().trail
+	t := v.trail
 	t.Context, t.outer, t.names = ctx, trailFrom(ctx), g.names
-	verdict := g.decide(ctx, x)
+	verdict := g.decide(ctx, x, v)
 	if verdict == charged {
 		x.SetContext(t)
 	}
@@ -74,13 +74,12 @@ func (g *gate) listed(x Exchange) (allowed, denied bool) {
 }
 
 // decide asks for all policies at once.
-func (g *gate) decide(ctx context.Context, x Exchange) verdict {
+func (g *gate) decide(ctx context.Context, x Exchange, v *Visit) verdict {
 	var few [2]core.Units // what most middlewares need, without an allocation
 	units := few[:min(len(g.policies), len(few))]
 	if len(g.policies) > len(few) {
 		units = make([]core.Units, len(g.policies))
 	}
-	v := x.visit()
 	open, failure := g.ask(x, v.trail.outer, units)
 	if failure != nil {
 		return g.fail(x, failure)
@@ -98,17 +97,12 @@ func (g *gate) decide(ctx context.Context, x Exchange) verdict {
 	if !r.Allowed {
 		return g.refuse(x, r)
 	}
-	return g.await(ctx, x, r)
-}
-
-// await holds an admitted request until its turn has come.
-func (g *gate) await(ctx context.Context, x Exchange, r *core.Result) verdict {
-	if x.visit().sleep(ctx, r.Delay) {
-		g.observe(x, Admitted)
-		return charged
+	if !v.sleep(ctx, r.Delay) { // until its turn has come
+		g.giveBack(ctx, r)
+		return g.fail(x, gone(ctx))
 	}
-	g.giveBack(ctx, r)
-	return g.fail(x, gone(ctx))
+	g.observe(x, Admitted)
+	return charged
 }
 
 // tell sets the header fields, of all middlewares so far.
@@ -118,7 +112,9 @@ func (g *gate) tell(x Exchange, v *Visit) {
 		now = g.now()
 	}
 	if v.trail.outer == nil {
-		x.SetFields(g.format.Append(v.room[:0], now, &v.trail.result))
+		if fields := g.format.Append(v.room[:0], now, &v.trail.result); len(fields) > 0 {
+			x.SetFields(fields)
+		}
 		return
 	}
 	x.SetFields(g.noFields) // the outer one has set its own

@@ -17,28 +17,54 @@ type HTTP struct {
 	// Request is the request as it is now: SetContext replaces it.
 	Request *http.Request
 
-	query, form url.Values // read at the first question
+	kept        *kept
 	lines       []string   // room for the values of fields
+	query, form url.Values // read at the first question
 }
 
-// open makes room for the values of fields, which the server keeps, beside the
-// trail: one allocation for both.
+// kept is what a handler may keep when the visit is over, in one allocation.
+type kept struct {
+	trail   trail
+	request http.Request // with the trail in its context
+}
+
+// keptLines is kept with room for the values of fields, which the server keeps.
+type keptLines struct {
+	kept
+	lines [usualFields]string
+}
+
+// open makes room for what is kept: with fields, for their values as well.
 //
 //lint:ignore U1000 Exchange has it, in the adapters
-func (h *HTTP) open(alone bool) {
+func (h *HTTP) open(alone, fields bool) *Visit {
 	if alone {
-		h.Visit.open(alone)
-		return
+		return h.Visit.open(alone, fields)
 	}
-	kept := new(struct {
-		trail
-		lines [usualFields]string
-	})
-	h.trail, h.lines = &kept.trail, kept.lines[:]
+	if fields {
+		room := new(keptLines)
+		h.kept, h.lines = &room.kept, room.lines[:]
+	} else {
+		h.kept = new(kept)
+	}
+	h.trail = &h.kept.trail
+	return &h.Visit
+}
+
+// Done makes the visit ready for another request.
+func (h *HTTP) Done() {
+	h.Visit.Done()
+	h.Request, h.kept, h.lines, h.query, h.form = nil, nil, nil, nil, nil
 }
 
 // Context is the request's own context.
 func (h *HTTP) Context() context.Context { return h.Request.Context() }
+
+// SetContext makes Request a copy with that context, once in a visit.
+func (h *HTTP) SetContext(ctx context.Context) {
+	h.kept.request = *h.Request.WithContext(ctx) // its own copy stays on the stack
+	h.Request = &h.kept.request
+}
 
 // Method is the request's method as it was sent.
 func (h *HTTP) Method() string { return h.Request.Method }
@@ -71,20 +97,21 @@ func (h *HTTP) Form(name string) string {
 
 // SetHTTPFields does what [Exchange].SetFields asks, to a header of net/http.
 func (h *HTTP) SetHTTPFields(header http.Header, fields []headers.Field) {
+	lines := h.lines
 	for i := range fields {
 		f := &fields[i]
 		if f.Value == "" {
 			delete(header, f.Name)
 			continue
 		}
-		if len(h.lines) == 0 {
-			h.lines = make([]string, usualFields)
+		if len(lines) == 0 {
+			lines = make([]string, len(fields)-i)
 		}
-		line := h.lines[:1:1]
-		h.lines = h.lines[1:]
-		line[0] = f.Value
-		header[f.Name] = line
+		lines[0] = f.Value
+		header[f.Name] = lines[:1:1]
+		lines = lines[1:]
 	}
+	h.lines = lines
 }
 
 // AnswerHTTP writes a default answer.

@@ -19,6 +19,15 @@ type Visit struct {
 	room [usualFields]headers.Field
 }
 
+// Done makes the visit ready for another request. The fields stay where they are: they
+// are written anew before they are read.
+func (v *Visit) Done() {
+	if v.trail == &v.own {
+		v.own = trail{}
+	}
+	v.trail, v.held = nil, 0
+}
+
 // usualFields is the number of the default header fields.
 const usualFields = 5
 
@@ -26,13 +35,14 @@ const usualFields = 5
 func (v *Visit) visit() *Visit { return v }
 
 // open makes room for the trail: with the visit, which serves again, or apart, for
-// those who find it in the request's context.
+// those who find it in the request's context. Fields are copied by who sets them.
 //
 //lint:ignore U1000 Exchange has it, in the adapters
-func (v *Visit) open(alone bool) {
+func (v *Visit) open(alone, _ bool) *Visit {
 	if v.trail = &v.own; !alone {
 		v.trail = new(trail)
 	}
+	return v
 }
 
 // trail is what a middleware has decided of a request, in the request's context:

@@ -48,14 +48,17 @@ func (x *exchange) Query(name string) string {
 	return x.query.Get(name)
 }
 
-// Peer is written without the detours of [net.TCPAddr.String].
-func (x *exchange) Peer() string {
+func (x *exchange) Peer() string { return x.c.Context().RemoteAddr().String() }
+
+// PeerAddr is the peer's address, which package keyfuncs asks for where it can: none
+// where the peer has none.
+func (x *exchange) PeerAddr() netip.Addr {
 	tcp, ok := x.c.Context().RemoteAddr().(*net.TCPAddr)
 	if !ok {
-		return x.c.Context().RemoteAddr().String()
+		return netip.Addr{}
 	}
-	peer := tcp.AddrPort()
-	return netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port()).String()
+	addr, _ := netip.AddrFromSlice(tcp.IP)
+	return addr
 }
 
 func (x *exchange) Header(name string) []string {

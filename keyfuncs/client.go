@@ -50,7 +50,7 @@ func NewClient(options ...IPOption) *Client {
 
 // Key is the key of [IP].
 func (c *Client) Key(r core.Request) (string, error) {
-	if c.header == "" { // the peer as it stands, most of the time
+	if _, known := r.(addressed); c.header == "" && !known { // the peer as it stands, most of the time
 		peer := r.Peer()
 		if _, length := parseDotted(peer); length > 0 {
 			return peer[:length], nil
@@ -80,7 +80,7 @@ func (c *Client) group(addr netip.Addr) string {
 
 // find is the client: the peer, or what trusted proxies say it is.
 func (c *Client) find(r core.Request) node {
-	peer := parseNode(r.Peer())
+	peer := peerOf(r)
 	if c.header == "" || !c.trustsPeer(peer) {
 		return peer
 	}
@@ -89,6 +89,22 @@ func (c *Client) find(r core.Request) node {
 		return only(lines, peer)
 	}
 	return c.walk(lines, peer)
+}
+
+// addressed is a request of a server that knows its peer's address as such: it need
+// not become a text in order to be read.
+type addressed interface{ PeerAddr() netip.Addr }
+
+func peerOf(r core.Request) node {
+	known, ok := r.(addressed)
+	if !ok {
+		return parseNode(r.Peer())
+	}
+	addr := known.PeerAddr().Unmap().WithZone("")
+	if addr.IsUnspecified() {
+		return node{}
+	}
+	return node{addr: addr}
 }
 
 func (c *Client) trustsPeer(peer node) bool {

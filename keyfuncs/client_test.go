@@ -44,6 +44,40 @@ func TestAddrIsWhole(t *testing.T) {
 	}
 }
 
+// known is a request of a server that knows its peer's address as such.
+type known struct {
+	request
+	addr netip.Addr
+}
+
+func (k known) Peer() string         { return "not to be asked for" }
+func (k known) PeerAddr() netip.Addr { return k.addr }
+
+func TestAPeerKnownAsAnAddress(t *testing.T) {
+	for _, c := range []struct{ name, addr, reported, want string }{
+		{"IPv4", "198.51.100.7", "", "198.51.100.7"},
+		{"IPv4 as IPv6", "::ffff:198.51.100.7", "", "198.51.100.7"},
+		{"IPv6", "2001:db8:1:2::1", "", "2001:db8:1:2::/64"},
+		{"a zone", "fe80::1%eth0", "", "fe80::/64"},
+		{"nowhere", "0.0.0.0", "", keyfuncs.NoAddress},
+		{"a stranger that reports another", "198.51.100.7", "203.0.113.66", "198.51.100.7"},
+		{"a proxy", "10.0.0.2", "203.0.113.66", "203.0.113.66"},
+		{"a proxy as IPv6", "::ffff:10.0.0.2", "203.0.113.66", "203.0.113.66"},
+	} {
+		r := known{with("X-Forwarded-For", c.reported), netip.MustParseAddr(c.addr)}
+		trusting := keyfuncs.IP(keyfuncs.TrustProxies("10.0.0.0/8"))
+		if got, err := trusting(r); err != nil || got != c.want {
+			t.Errorf("%s behind proxies: key %q, %v; want %q", c.name, got, err, c.want)
+		}
+		if got, err := keyfuncs.IP()(r); c.reported == "" && (err != nil || got != c.want) {
+			t.Errorf("%s: key %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+	if got, err := keyfuncs.IP()(known{}); err != nil || got != keyfuncs.NoAddress {
+		t.Errorf("a unix socket: key %q, %v; want %q", got, err, keyfuncs.NoAddress)
+	}
+}
+
 func TestMisuseOfIPPanicsWithTheMend(t *testing.T) {
 	for _, c := range []struct {
 		name string

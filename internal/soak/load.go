@@ -50,7 +50,7 @@ type answer struct {
 func (a answer) took() time.Duration { return a.Answered.Sub(a.Asked) }
 
 func newLoad(limiter *core.Limiter) *load {
-	return &load{limiter: limiter, heart: heartbeat.Start(), waits: waitsUntilNow(), began: time.Now()}
+	return &load{limiter: limiter, heart: heartbeat.Start(), waits: waitsUntilNow(), began: time.Now(), now: noFault}
 }
 
 // start has goroutines ask until they are stopped.

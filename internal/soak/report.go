@@ -53,7 +53,7 @@ func (l *load) reportSlow() {
 	fmt.Printf("- Answers that took longer than %v: %d, of which without the machine standing still: %d.\n", deadline+grace, len(l.slow), l.late())
 	slices.SortFunc(l.slow, func(a, b answer) int { return cmp.Compare(b.took(), a.took()) })
 	for _, a := range l.slow[:min(len(l.slow), mostShown)] {
-		fmt.Printf("  - %v (%q), of which the machine stood still for %v\n", a.took().Round(time.Millisecond), a.fault,
+		fmt.Printf("  - %v (%s), of which the machine stood still for %v\n", a.took().Round(time.Millisecond), a.fault,
 			l.heart.Missed(a.Asked, a.Answered).Round(time.Millisecond))
 	}
 }

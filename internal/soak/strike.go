@@ -44,6 +44,9 @@ var faults = []fault{
 	}},
 }
 
+// noFault is there for the rest of the time.
+const noFault = "no fault"
+
 // strike is a fault that has happened, and what came of it.
 type strike struct {
 	fault         string
@@ -69,7 +72,7 @@ func (l *load) strike(server *redistest.Server, f fault, every time.Duration) {
 		l.check()
 	}
 	s := strike{fault: f.name}
-	s.asked, s.failed = l.during("")
+	s.asked, s.failed = l.during(noFault)
 	s.asked, s.failed = s.asked-asked, s.failed-failed
 	if last := l.lastFailure(); last.Answered.After(mended) {
 		s.recovery = last.Answered.Sub(mended)

@@ -63,8 +63,7 @@ func (l *Limits) New(policies ...core.Policy) echo.MiddlewareFunc {
 			x.c, x.shared, x.next, x.Request = c, l, next, c.Request()
 			path.Serve(x)
 			err := x.err
-			x.c, x.shared, x.next, x.err = nil, nil, nil, nil
-			x.Done()
+			*x = exchange{}
 			exchanges.Put(x)
 			return err
 		}

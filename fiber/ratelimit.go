@@ -84,8 +84,7 @@ func (l *Limits) New(policies ...core.Policy) fiber.Handler {
 		x.limits, x.c = l, c
 		path.Serve(x)
 		err := x.err
-		x.limits, x.c, x.query, x.form, x.err = nil, nil, nil, nil, nil
-		x.Done()
+		*x = exchange{}
 		exchanges.Put(x)
 		return err
 	}

@@ -56,8 +56,7 @@ func (l *Limits) New(policies ...core.Policy) gin.HandlerFunc {
 		x := exchanges.Get().(*exchange)
 		x.c, x.shared, x.Request = c, l, c.Request
 		path.Serve(x)
-		x.c, x.shared = nil, nil
-		x.Done()
+		*x = exchange{}
 		exchanges.Put(x)
 	}
 }

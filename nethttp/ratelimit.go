@@ -84,8 +84,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchanges.Get().(*exchange)
 	x.handler, x.w, x.Request = h, w, r
 	h.path.Serve(x)
-	x.handler, x.w = nil, nil
-	x.Done()
+	*x = exchange{}
 	exchanges.Put(x)
 }
 

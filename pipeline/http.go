@@ -51,12 +51,6 @@ func (h *HTTP) open(alone, fields bool) *Visit {
 	return &h.Visit
 }
 
-// Done makes the visit ready for another request.
-func (h *HTTP) Done() {
-	h.Visit.Done()
-	h.Request, h.kept, h.lines, h.query, h.form = nil, nil, nil, nil, nil
-}
-
 // Context is the request's own context.
 func (h *HTTP) Context() context.Context { return h.Request.Context() }
 

@@ -55,10 +55,10 @@ func (g *gate) askOne(x Exchange, p *core.Policy, u *core.Units) (failure *Error
 func (g *gate) findKey(x Exchange, p *core.Policy, u *core.Units) *Error {
 	key, err := p.Key(x)
 	switch {
-	case errors.Is(err, core.ErrNoKey), err == nil && key == "":
-		return g.withoutKey(x, p, u)
-	case err != nil:
+	case err != nil && !errors.Is(err, core.ErrNoKey):
 		return &Error{Status: http.StatusInternalServerError, Err: fmt.Errorf("%w: %w", ErrKey, err)}
+	case err != nil, key == "":
+		return g.withoutKey(x, p, u)
 	case key[0] == 0:
 		key = "\x00" + key
 	case key == keyfuncs.NoAddress:

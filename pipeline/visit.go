@@ -19,15 +19,6 @@ type Visit struct {
 	room [usualFields]headers.Field
 }
 
-// Done makes the visit ready for another request. The fields stay where they are: they
-// are written anew before they are read.
-func (v *Visit) Done() {
-	if v.trail == &v.own {
-		v.own = trail{}
-	}
-	v.trail, v.held = nil, 0
-}
-
 // usualFields is the number of the default header fields.
 const usualFields = 5
 

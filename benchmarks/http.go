@@ -22,7 +22,7 @@ type visit func() (status int)
 type framework struct {
 	name  string
 	bare  func() site
-	ours  func(core.Policy, ...headers.Dialect) site
+	ours  func(alone bool, p core.Policy, d ...headers.Dialect) site
 	peers []webPeer
 }
 
@@ -42,6 +42,11 @@ const (
 	pairFields = "token bucket, draft-11 pair"
 	noFields   = "token bucket, no fields"
 	counter    = "sliding-window counter, five fields"
+
+	// With Options.Alone nothing is put into the request's context: none of the peers
+	// does that either.
+	fiveAlone = "token bucket, five fields, alone"
+	noneAlone = "token bucket, no fields, alone"
 )
 
 // httpGroup measures what the middleware adds to the bare framework.
@@ -58,16 +63,18 @@ func httpGroup(s settings, r *report) {
 }
 
 func (f framework) contenders() []webEntry {
-	own := func(name string, policy func(quota) core.Policy, dialects ...headers.Dialect) webEntry {
+	own := func(name string, alone bool, policy func(quota) core.Policy, dialects ...headers.Dialect) webEntry {
 		return webEntry{entry{name: name, kind: ours}, func(q quota) site {
-			return f.ours(policy(q).Named("bench"), dialects...)
+			return f.ours(alone, policy(q).Named("bench"), dialects...)
 		}}
 	}
 	all := []webEntry{
-		own(fiveFields, token),
-		own(pairFields, token, headers.Draft11),
-		own(noFields, token, headers.None),
-		own(counter, slidingCounter),
+		own(fiveFields, false, token),
+		own(pairFields, false, token, headers.Draft11),
+		own(noFields, false, token, headers.None),
+		own(counter, false, slidingCounter),
+		own(fiveAlone, true, token),
+		own(noneAlone, true, token, headers.None),
 	}
 	for _, p := range f.peers {
 		all = append(all, webEntry{entry{name: p.name, kind: peer}, p.open})

@@ -170,24 +170,24 @@ func ofFiber(all ...fiber.Handler) site {
 
 // Our middleware in each framework.
 
-func ofNetHTTP(p core.Policy, d ...headers.Dialect) site {
-	return ofMux(ournethttp.With(ournethttp.Options{Dialects: d}).New(p))
+func ofNetHTTP(alone bool, p core.Policy, d ...headers.Dialect) site {
+	return ofMux(ournethttp.With(ournethttp.Options{Dialects: d, Alone: alone}).New(p))
 }
 
-func ofOurGin(p core.Policy, d ...headers.Dialect) site {
-	return ofGin(ourgin.With(ourgin.Options{Dialects: d}).New(p))
+func ofOurGin(alone bool, p core.Policy, d ...headers.Dialect) site {
+	return ofGin(ourgin.With(ourgin.Options{Dialects: d, Alone: alone}).New(p))
 }
 
-func ofOurChi(p core.Policy, d ...headers.Dialect) site {
-	return ofChi(ourchi.With(ourchi.Options{Dialects: d}).New(p))
+func ofOurChi(alone bool, p core.Policy, d ...headers.Dialect) site {
+	return ofChi(ourchi.With(ourchi.Options{Dialects: d, Alone: alone}).New(p))
 }
 
-func ofOurEcho(p core.Policy, d ...headers.Dialect) site {
-	return ofEcho(ourecho.With(ourecho.Options{Dialects: d}).New(p))
+func ofOurEcho(alone bool, p core.Policy, d ...headers.Dialect) site {
+	return ofEcho(ourecho.With(ourecho.Options{Dialects: d, Alone: alone}).New(p))
 }
 
-func ofOurFiber(p core.Policy, d ...headers.Dialect) site {
-	return ofFiber(ourfiber.With(ourfiber.Options{Dialects: d}).New(p))
+func ofOurFiber(alone bool, p core.Policy, d ...headers.Dialect) site {
+	return ofFiber(ourfiber.With(ourfiber.Options{Dialects: d, Alone: alone}).New(p))
 }
 
 // The peers, each counting by the peer's address as its documentation shows.

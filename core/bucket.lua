@@ -49,7 +49,8 @@ since, used = at, math.min(level + math.min(more, 2 * capacity) * period, 2 * ca
 
 --- report
 if level < capacity * period then
-  remaining = math.floor((capacity * period - level) / period)
+  remaining = (capacity * period - level) / period
+  remaining = remaining - remaining % 1
 end
 reset = level / count
 reset = reset + -reset % 1

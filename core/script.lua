@@ -30,7 +30,7 @@
 -- make than what it would compute. So there is one loop, and what is done for an ask
 -- stands in it once for each algorithm: see ask.lua.
 
-local verb, us = struct.unpack('<dd', ARGV[1])
+local verb, us, left, n = struct.unpack('<dddd', ARGV[1]) -- decisions of a run that are left, and the asks of each
 if verb == 4 then
   for i = 1, #KEYS do
     redis.call('DEL', KEYS[i])
@@ -45,7 +45,7 @@ else
   leastLife = 60000000
 end
 
-local argument, first, left, n, keys = 17, 0, 0, 0, 0 -- the first two are places in ARGV[1]
+local first, argument, keys = 33, 33 + n * 96, 0 -- the first two are places in ARGV[1]
 local reply, answers, start = {}, 0, 0
 
 -- run decides all that is left. It begins again behind a decision that fails.
@@ -105,8 +105,7 @@ local function run()
   end
 end
 
-local _, asks = struct.unpack('<dd', ARGV[1], argument)
-if #KEYS == asks then -- one decision
+if #KEYS == n then -- one decision
   run()
   return table.concat(reply)
 end

@@ -78,9 +78,10 @@ func WithNow(now func() time.Time) MemoryOption {
 
 // MaxKeys bounds the keys that are held, all policies together: about 60 bytes each.
 // For sliding-window logs, 15 entries a key on average are a bound of their own, of
-// 128 bytes each, beyond which no new logs are begun. The keys are spread over 64
-// parts by hash, and each takes a 64th: a small store is full a little early. The
-// default is 4,194,304. It panics below 1 and above a billion.
+// 128 bytes each, beyond which no new logs are begun; a part that has grown for them
+// gives that back when its last log has left. The keys are spread over 64 parts by hash,
+// and each takes a 64th: a small store is full a little early. The default is
+// 4,194,304. It panics below 1 and above a billion.
 func MaxKeys(n int64) MemoryOption {
 	if n < 1 || n > maxCount {
 		panic("ratelimit: MaxKeys: give the most keys to hold, 1 to 1e9")

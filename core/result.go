@@ -72,9 +72,10 @@ func (r *Result) Decision(i int) Decision {
 	}
 }
 
-// Key is whom the request was counted against by the i-th policy. It may be a
-// secret: do not log it.
-func (r *Result) Key(i int) string { return r.asks()[i].Key }
+// Ask is what was asked of the store for the i-th policy, with its answer: the decision
+// without a copy, for who is on the path of a request. It must not be changed, and its
+// key may be a secret: do not log it.
+func (r *Result) Ask(i int) *Ask { return &r.asks()[i] }
 
 // Decisions are all policies' own decisions, in a new slice.
 func (r *Result) Decisions() []Decision {

@@ -17,7 +17,8 @@ var ErrClosed = errors.New("ratelimit: store is closed")
 // call: its own, or now where it is not zero (tests pass it). A state is known by
 // its Terms.ID and its key, any bytes of any length. It leaves by itself once its
 // reset time has passed. Keys may be secrets: do not log them. All methods may be
-// called by many goroutines at once, and must not keep the slices they are given.
+// called by many goroutines at once, and must not keep the slices they are given. No
+// two asks of one call may be of the same state.
 type Store interface {
 	// Take decides one request: it evaluates every ask, charges all of them or
 	// none, and fills in each ask's Answer. An enforcing ask that is refused

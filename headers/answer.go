@@ -54,14 +54,14 @@ func appendDetail(b []byte, retryAfter string) []byte {
 func appendViolated(b []byte, r *core.Result) []byte {
 	first := true
 	for i := range r.Len() {
-		d := r.Decision(i)
-		if d.Allowed || d.DryRun || d.Unasked {
+		a := r.Ask(i)
+		if a.Allowed || a.Terms.DryRun || a.Unasked {
 			continue
 		}
 		if !first {
 			b = append(b, ',')
 		}
-		b, first = appendQuoted(b, d.Policy), false
+		b, first = appendQuoted(b, a.Terms.Policy), false
 	}
 	return b
 }

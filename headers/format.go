@@ -136,8 +136,7 @@ func (f *Format) Append(dst []Field, now time.Time, results ...*core.Result) []F
 		return dst
 	}
 	if f.usual && len(results) == 1 && results[0].Len() == 1 {
-		d := results[0].Decision(0)
-		if fields, ok := f.appendUsual(dst, &d); ok {
+		if fields, ok := f.appendUsual(dst, results[0].Ask(0)); ok {
 			return fields
 		}
 	}

@@ -23,24 +23,24 @@ type item struct {
 func (f *Format) collect(items []item, results []*core.Result) []item {
 	for _, r := range results {
 		for i := range r.Len() {
-			d := r.Decision(i)
-			if d.DryRun || d.Unasked || d.Limit.IsUnlimited() {
+			a := r.Ask(i)
+			if a.Terms.DryRun || a.Unasked || a.Terms.Limit.IsUnlimited() {
 				continue
 			}
 			items = add(items, item{
-				texts: f.texts(i, &d), remaining: d.Remaining,
-				allowed: d.Allowed, never: d.Never, after: after(&d), reset: d.ResetAfter,
+				texts: f.texts(i, a.Terms), remaining: a.Remaining,
+				allowed: a.Allowed, never: a.Never, after: after(a), reset: a.ResetAfter,
 			})
 		}
 	}
 	return items
 }
 
-func after(d *core.Decision) time.Duration {
-	if d.Allowed {
-		return d.ResetAfter
+func after(a *core.Ask) time.Duration {
+	if a.Allowed {
+		return a.ResetAfter
 	}
-	return d.RetryAfter
+	return a.RetryAfter
 }
 
 func add(items []item, next item) []item {

@@ -51,14 +51,14 @@ func (f *Format) For(policies ...core.Policy) *Format {
 }
 
 // texts are those of the i-th decision of a result, ready or not.
-func (f *Format) texts(i int, d *core.Decision) *texts {
-	if i < len(f.ready) && f.ready[i].are(d) {
+func (f *Format) texts(i int, t *core.Terms) *texts {
+	if i < len(f.ready) && f.ready[i].are(t) {
 		return f.ready[i]
 	}
-	return textsOf(d.Policy, d.Limit, d.Capacity)
+	return textsOf(t.Policy, t.Limit, t.Capacity)
 }
 
-// are reports whether the texts are those of a decision.
-func (t *texts) are(d *core.Decision) bool {
-	return t != nil && t.limit == d.Limit && t.policy == d.Policy
+// are reports whether the texts are those of a decision by the terms.
+func (t *texts) are(terms *core.Terms) bool {
+	return t != nil && t.limit == terms.Limit && t.policy == terms.Policy
 }

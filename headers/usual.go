@@ -8,19 +8,19 @@ import (
 
 // appendUsual is what most requests need, without the writer: Draft11 and Classic for
 // one policy that admits or will, whose texts are ready. Whatever else is not ok.
-func (f *Format) appendUsual(dst []Field, d *core.Decision) (fields []Field, ok bool) {
-	if len(f.ready) != 1 || !f.ready[0].are(d) || d.DryRun || d.Never || d.Limit.IsUnlimited() {
+func (f *Format) appendUsual(dst []Field, a *core.Ask) (fields []Field, ok bool) {
+	if len(f.ready) != 1 || !f.ready[0].are(a.Terms) || a.Terms.DryRun || a.Never || a.Terms.Limit.IsUnlimited() {
 		return dst, false
 	}
 	t := f.ready[0]
 	var room [64]byte
 	b := append(room[:0], t.state11...)
 	from := len(b)
-	b = appendInteger(b, d.Remaining)
+	b = appendInteger(b, a.Remaining)
 	to := len(b)
 	b = append(b, ";t="...)
 	reset := len(b)
-	b = appendInteger(b, seconds(after(d)))
+	b = appendInteger(b, seconds(after(a)))
 	state := string(b)
 	for _, dialect := range f.dialects {
 		if dialect == Draft11 {

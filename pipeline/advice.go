@@ -218,8 +218,8 @@ func (a *adviser) onRefused(r *core.Result) {
 		return
 	}
 	for i := range r.Len() {
-		if d := r.Decision(i); d.Never && d.Capacity > 0 {
-			a.tell(CostAboveLimit, d.Policy)
+		if ask := r.Ask(i); ask.Never && ask.Terms.Capacity > 0 {
+			a.tell(CostAboveLimit, ask.Terms.Policy)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func (g *gate) mayHold(ctx context.Context, r *core.Result, wait, held time.Dura
 		return false
 	}
 	for i := range g.policies {
-		d, p := r.Decision(i), &g.policies[i]
-		if d.Allowed || d.DryRun || d.Unasked {
+		a, p := r.Ask(i), &g.policies[i]
+		if a.Allowed || a.Terms.DryRun || a.Unasked {
 			continue
 		}
 		if p.OnExcess != core.Hold || p.LongestWait > 0 && held > p.LongestWait {

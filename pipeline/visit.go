@@ -70,8 +70,7 @@ func (t *trail) hasCharged(n *names, policy, key string) bool {
 			continue
 		}
 		for i := range t.result.Len() {
-			d := t.result.Decision(i)
-			if d.Charged > 0 && d.Policy == policy && t.result.Key(i) == key {
+			if a := t.result.Ask(i); a.Charged > 0 && a.Terms.Policy == policy && a.Key == key {
 				return true
 			}
 		}

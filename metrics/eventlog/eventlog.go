@@ -72,7 +72,7 @@ func (l *Log) Decided(route string, r *core.Result, _ pipeline.Outcome, _ time.D
 			continue
 		}
 		if leftOut, may := l.mayWrite(time.Now().Unix()); may {
-			l.write(route, &d, r.Key(i), leftOut)
+			l.write(route, &d, r.Ask(i).Key, leftOut)
 		}
 	}
 }

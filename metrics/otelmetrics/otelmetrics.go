@@ -82,8 +82,8 @@ func (m *Metrics) Decided(route string, r *core.Result, outcome pipeline.Outcome
 		m.held.Record(context.Background(), held.Seconds())
 	}
 	for i := range r.Len() {
-		if d := r.Decision(i); d.Allowed && d.Capacity > 0 && !d.Limit.IsUnlimited() {
-			m.remaining.Record(context.Background(), float64(d.Remaining)/float64(d.Capacity), m.of(d.Policy)...)
+		if a := r.Ask(i); a.Allowed && a.Terms.Capacity > 0 && !a.Terms.Limit.IsUnlimited() {
+			m.remaining.Record(context.Background(), float64(a.Remaining)/float64(a.Terms.Capacity), m.of(a.Terms.Policy)...)
 		}
 	}
 }

@@ -31,14 +31,14 @@ type clients struct {
 }
 
 type clientSet struct {
-	mu    sync.Mutex // guards who is in the slots, and what is carried
-	slots [ways]slot
+	mu     sync.Mutex          // guards who is in the slots, and what is carried
+	hashes [ways]atomic.Uint64 // of who is in the slots, 0: free; one cache line to search
+	slots  [ways]slot
 }
 
 // slot is one client that is counted. What is counted for a client while another
 // takes its slot may go to the other.
 type slot struct {
-	hash            atomic.Uint64 // 0: free
 	passed, refused atomic.Int64
 	carriedPassed   int64 // of passed and refused, what is of earlier minutes
 	carriedRefused  int64
@@ -50,9 +50,9 @@ type slot struct {
 // refused comes in.
 func (c *clients) note(hash uint64, key string, refused bool) {
 	set := &c.sets[hash>>(64-setBits)]
-	for i := range set.slots {
-		if s := &set.slots[i]; s.hash.Load() == hash {
-			s.count(refused)
+	for i := range set.hashes {
+		if set.hashes[i].Load() == hash {
+			set.slots[i].count(refused)
 			return
 		}
 	}
@@ -73,17 +73,18 @@ func (s *slot) count(refused bool) {
 func (set *clientSet) take(hash uint64, key string) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	least, fewest := &set.slots[0], int64(math.MaxInt64)
+	place, fewest := 0, int64(math.MaxInt64)
 	for i := range set.slots {
 		s := &set.slots[i]
-		if s.hash.Load() == hash { // it came in meanwhile
+		if set.hashes[i].Load() == hash { // it came in meanwhile
 			s.count(true)
 			return
 		}
 		if n := s.refused.Load(); n < fewest {
-			least, fewest = s, n
+			place, fewest = i, n
 		}
 	}
+	least := &set.slots[place]
 	least.key, least.hashed = strings.Clone(key), false
 	if len(key) > longestKey {
 		least.key, least.hashed = KeyHash(key), true
@@ -91,7 +92,7 @@ func (set *clientSet) take(hash uint64, key string) {
 	least.carriedPassed, least.carriedRefused = 0, fewest
 	least.passed.Store(0)
 	least.refused.Store(fewest + 1)
-	least.hash.Store(hash)
+	set.hashes[place].Store(hash)
 }
 
 // minute ends a minute: it tells the share of refusals of each client that has
@@ -101,15 +102,16 @@ func (c *clients) minute(share func(refused, asked int64)) {
 		set := &c.sets[i]
 		set.mu.Lock()
 		for j := range set.slots {
-			if s := &set.slots[j]; s.hash.Load() != 0 {
-				s.minute(share)
+			if set.hashes[j].Load() != 0 && !set.slots[j].minute(share) {
+				set.hashes[j].Store(0)
 			}
 		}
 		set.mu.Unlock()
 	}
 }
 
-func (s *slot) minute(share func(refused, asked int64)) {
+// minute ends a minute, and reports whether the client stays.
+func (s *slot) minute(share func(refused, asked int64)) (stays bool) {
 	refused, passed := s.refused.Load(), s.passed.Load()
 	newly := refused - s.carriedRefused
 	if asked := newly + passed - s.carriedPassed; asked > 0 {
@@ -119,9 +121,9 @@ func (s *slot) minute(share func(refused, asked int64)) {
 	s.refused.Add(s.carriedRefused - refused)
 	s.passed.Add(s.carriedPassed - passed)
 	if s.carriedRefused == 0 {
-		s.hash.Store(0)
 		s.key = ""
 	}
+	return s.carriedRefused > 0
 }
 
 // list appends all that are counted.
@@ -130,8 +132,8 @@ func (c *clients) list(policy string, all []Client) []Client {
 		set := &c.sets[i]
 		set.mu.Lock()
 		for j := range set.slots {
-			if s := &set.slots[j]; s.hash.Load() != 0 {
-				all = append(all, s.client(policy))
+			if set.hashes[j].Load() != 0 {
+				all = append(all, set.slots[j].client(policy))
 			}
 		}
 		set.mu.Unlock()

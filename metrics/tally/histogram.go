@@ -17,9 +17,9 @@ func newHistogram(scale float64, bounds ...float64) *Histogram {
 }
 
 func (h *Histogram) observe(v float64) {
-	i := 0
-	for i < len(h.bounds) && v > h.bounds[i] {
-		i++
+	i := len(h.bounds) // from the end: most clients have nearly all of their limit left
+	for i > 0 && v <= h.bounds[i-1] {
+		i--
 	}
 	h.counts[i].Add(1)
 	h.sum.Add(int64(v * h.scale))

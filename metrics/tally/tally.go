@@ -80,34 +80,33 @@ func (t *Tally) Decided(route string, r *core.Result, outcome pipeline.Outcome, 
 // count counts what one policy has decided. One that was left out or not asked, or
 // whose limit for this request is none, has decided nothing.
 func (t *Tally) count(route string, r *core.Result, i int, held time.Duration) {
-	d := r.Decision(i)
-	if d.Unasked || d.Limit.IsUnlimited() {
+	a := r.Ask(i)
+	if a.Unasked || a.Terms.Limit.IsUnlimited() {
 		return
 	}
-	s := t.nearAt(place{d.Policy, route})
+	s := t.nearAt(place{a.Terms.Policy, route})
 	p := s.of
-	s.results[p.kind(&d, held)].Add(1)
-	key := r.Key(i)
-	hash := maphash.String(t.seed, key) | 1 // 0 is a free slot's
+	s.results[p.kind(a, held)].Add(1)
+	hash := maphash.String(t.seed, a.Key) | 1 // 0 is a free slot's
 	p.seen.add(hash)
-	p.clients.note(hash, key, !d.Allowed)
-	if d.Allowed && d.Capacity > 0 {
-		p.remaining.observe(float64(d.Remaining) / float64(d.Capacity))
+	p.clients.note(hash, a.Key, !a.Allowed)
+	if a.Allowed && a.Terms.Capacity > 0 {
+		p.remaining.observe(float64(a.Remaining) / float64(a.Terms.Capacity))
 	}
 }
 
 // kind is what a decision means for the request.
-func (p *policy) kind(d *core.Decision, held time.Duration) Kind {
+func (p *policy) kind(a *core.Ask, held time.Duration) Kind {
 	switch {
-	case d.Allowed && held > 0:
+	case a.Allowed && held > 0:
 		return Held
-	case d.Allowed:
+	case a.Allowed:
 		return Admitted
-	case d.DryRun && p.degrades.Load():
+	case a.Terms.DryRun && p.degrades.Load():
 		return Degraded
-	case d.DryRun:
+	case a.Terms.DryRun:
 		return DryRunRefused
-	case d.Never:
+	case a.Never:
 		return Never
 	}
 	return Refused

@@ -26,6 +26,8 @@ turn = turn + 1
 --- refund
 if police == 1 or (mine == turn and charged == since) then
   used = math.max(0, used - less * period)
+else
+  write = false -- these terms may have cut what was used under others
 end
 
 --- save

@@ -228,3 +228,29 @@ func TestDecisionsOfOneCallFailAlone(t *testing.T) {
 		t.Errorf("the decision after it, whose key the failed one has not charged: %q", last)
 	}
 }
+
+// A turn that is not the last one cannot be given back. Its limit may have been smaller
+// than the one that is in force: what was used since is not cut to it.
+func TestARefundThatIsNoneLeavesTheStateAsItIs(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	now := time.Now()
+	p := closed(core.PerSecond(8).LeakyBucket(1).Named("p"))
+	limiter := newLimiter(t, newStore(t, client, redisstore.Prefix(prefix)), p).WithNow(func() time.Time { return now })
+	decide := func(limit core.Limit, cost int64) core.Result {
+		r, err := limiter.Decide(ctx, []core.Units{{Key: "k", Cost: cost, Limit: limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := decide(p.Limit, 1)
+	now = now.Add(time.Second)
+	larger := core.PerSecond(1).LeakyBucket(10).Limit
+	decide(larger, 10)
+	if err := limiter.Refund(ctx, &first); err != nil {
+		t.Fatal(err)
+	}
+	if r := decide(larger, 0); r.Decision(0).Remaining != 0 {
+		t.Errorf("%d remain of 10 after 10", r.Decision(0).Remaining)
+	}
+}

@@ -48,8 +48,9 @@ end
 local first, argument, keys = 33, 33 + n * 96, 0 -- the first two are places in ARGV[1]
 local reply, answers, start = {}, 0, 0
 
--- run decides all that is left. It begins again behind a decision that fails.
-local function run()
+-- run decides all that is left. It begins again behind a decision that fails. What it is
+-- given costs less than what it shares.
+local function run(verb, us, real, leastLife)
   local KEYS, numbers, call, pack, read = KEYS, ARGV[1], redis.call, struct.pack, struct.unpack
   local takes, exact = verb <= 1, 9007199254740992
   local texts, lives = {}, {} -- what the asks of a decision write, and until when it lives
@@ -106,11 +107,11 @@ local function run()
 end
 
 if #KEYS == n then -- one decision
-  run()
+  run(verb, us, real, leastLife)
   return table.concat(reply)
 end
 while true do
-  local fine, failure = pcall(run)
+  local fine, failure = pcall(run, verb, us, real, leastLife)
   if fine then
     return table.concat(reply, '', 1, answers)
   end

@@ -96,26 +96,18 @@ if acts then
   if reset > 0 then
     reset = reset + ahead
   end
+  local life = reset * tick
   if blocked > 0 then
     remaining, reset = 0, math.max(reset, blocked)
   end
 
   -- A state leaves once its reset has passed, or after a minute at least where the time
   -- was passed in. What counts nothing is deleted. A block stays, also one that begins
-  -- after now: the clock may come back.
+  -- after now: the clock may come back. Its key stays as long, its state does not.
   if write then
-    local life = reset * tick
     if verb == 3 then
       -- It may have been charged under a larger limit than it is blocked by.
       -- room: keep
-    end
-    if till then
-      local rest = math.ceil(till / tick) * tick - us
-      if rest > 0 or leastLife > 0 then
-        life = math.max(life, rest)
-      else
-        till = nil
-      end
     end
     if life < leastLife then
       life = leastLife
@@ -124,6 +116,15 @@ if acts then
     if life > 0 then
       leaves = (real + life) / 1000
       leaves = leaves + -leaves % 1
+    end
+    local stays = leaves
+    if till then
+      local rest = math.ceil(till / tick) * tick - us
+      if rest > 0 or leastLife > 0 then
+        stays = math.max(leaves, math.ceil((real + rest) / 1000))
+      else
+        till = nil
+      end
     end
     -- room: write
   end

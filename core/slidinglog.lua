@@ -121,10 +121,12 @@ if not acts then
 end
 
 --- keep
-life = math.max(life, call('PTTL', key) * 1000)
+if len > 0 then
+  life = math.max(life, newest + period * tick - us)
+end
 
 --- write
-if leaves == 0 then
+if stays == 0 then
   call('DEL', key)
 else
   if marked then
@@ -133,5 +135,5 @@ else
   if till then
     call('RPUSH', key, string.format('B%d:%d;', from, till))
   end
-  call('PEXPIREAT', key, leaves)
+  call('PEXPIREAT', key, stays)
 end

@@ -12,7 +12,7 @@ import (
 )
 
 // leastRights is what a user needs, as the documentation has it.
-const leastRights = "~test* -@all +evalsha +script|load +time +get +set +setrange +del +pttl +pexpireat +lindex +llen +lrem +ltrim +rpush +rpop"
+const leastRights = "~test* -@all +evalsha +script|load +time +get +set +setrange +del +pexpireat +lindex +llen +lrem +ltrim +rpush +rpop"
 
 func TestTheLeastRights(t *testing.T) {
 	for name, rights := range map[string]string{

@@ -181,6 +181,66 @@ func TestGarbageCountsAsNeverSeen(t *testing.T) {
 	}
 }
 
+// TestAStateOfNoTimeCounts: what says when the key leaves is no number, or no time; the
+// rest of the state counts, and the key leaves again by itself.
+func TestAStateOfNoTimeCounts(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	for _, p := range oneOfEach(5, time.Hour) {
+		if p.Algorithm == core.SlidingWindowLog {
+			continue // a list
+		}
+		limiter, name := newLimiter(t, store, p), prefix+":2:{k}:"+termsID(t, p)
+		for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0.5, 1e300, 1 << 60} {
+			limiter.Reset(ctx, "", "k")
+			limiter.Take(ctx, "k")
+			client.SetRange(ctx, name, 0, string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(number))))
+			client.Persist(ctx, name)
+			r, err := limiter.Take(ctx, "k")
+			if err != nil || !r.Allowed || r.Decision(0).Remaining != 3 {
+				t.Errorf("%s, %v: %+v, %v", p.Name, number, r.Decision(0), err)
+			}
+			if life := client.PTTL(ctx, name).Val(); life <= 0 || life > 3*time.Hour {
+				t.Errorf("%s, %v: lives %v", p.Name, number, life)
+			}
+		}
+	}
+}
+
+// TestALiftedBlockIsNotKept: a block keeps its key for as long as it is in force, and a
+// state for no longer than itself.
+func TestALiftedBlockIsNotKept(t *testing.T) {
+	client, prefix := server.Client(), newPrefix()
+	store := newStore(t, client, redisstore.Prefix(prefix))
+	const year = 8784 * time.Hour
+	for _, p := range oneOfEach(5, time.Hour) {
+		limiter, name := newLimiter(t, store, p), prefix+":2:{k}:"+termsID(t, p)
+		r, err := limiter.Take(ctx, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			what   string
+			do     func() error
+			least  time.Duration
+			atMost time.Duration
+		}{
+			{"blocked for a year", func() error { return limiter.Block(ctx, "", "k", year) }, year - time.Minute, year + time.Second},
+			{"settled meanwhile", func() error { return limiter.Settle(ctx, &r, 2) }, year - time.Minute, year + time.Second},
+			{"blocked for a minute", func() error { return limiter.Block(ctx, "", "k", time.Minute) }, time.Minute - time.Second, 4 * time.Hour},
+			{"lifted", func() error { return limiter.Block(ctx, "", "k", 0) }, time.Minute, 4 * time.Hour},
+			{"taken again", func() error { _, err := limiter.Take(ctx, "k"); return err }, time.Minute, 4 * time.Hour},
+		} {
+			if err := step.do(); err != nil {
+				t.Fatal(err)
+			}
+			if life := client.PTTL(ctx, name).Val(); life < step.least || life > step.atMost {
+				t.Errorf("%s, %s: lives %v, want %v to %v", p.Name, step.what, life, step.least, step.atMost)
+			}
+		}
+	}
+}
+
 func TestAKeyThatIsNotOursIsAnError(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))

@@ -168,7 +168,7 @@ func Test_B89_B91_ScriptsTouchDeclaredKeysOnly(t *testing.T) {
 }
 
 // leastRights is what the README says that a user needs, but for the keys.
-const leastRights = "-@all +evalsha +script|load +time +get +set +setrange +del +pttl +pexpireat +lindex +llen +lrem +ltrim +rpush +rpop"
+const leastRights = "-@all +evalsha +script|load +time +get +set +setrange +del +pexpireat +lindex +llen +lrem +ltrim +rpush +rpop"
 
 func words(text string) (all []any) {
 	for _, word := range strings.Fields(text) {

@@ -59,8 +59,8 @@ type Options[C, R, E any] struct {
 
 	// Alone promises that no other middleware of the project has to do with the
 	// same requests, and that no handler asks for Results. Nothing is then put into
-	// the requests' contexts, which saves a copy of each request: a quarter of what the
-	// middleware adds, two fifths without fields. Where the promise is broken, a policy is
+	// the requests' contexts, which saves a copy of each request: a fifth of what the
+	// middleware adds, a third without fields. Where the promise is broken, a policy is
 	// charged once by each middleware, the header fields are those of the innermost
 	// alone, and Results are nil.
 	Alone bool

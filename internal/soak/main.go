@@ -23,7 +23,7 @@ import (
 func main() {
 	length := flag.Duration("for", 30*time.Minute, "how long")
 	every := flag.Duration("every", 20*time.Second, "from one fault to the next, without what each lasts")
-	workers := flag.Int("workers", 64, "goroutines that ask")
+	workers := flag.Int("workers", 512, "goroutines that ask")
 	flag.Parse()
 	logging.Disable() // the server is away here on purpose
 	if err := soak(*length, *every, *workers); err != nil {

@@ -41,7 +41,8 @@ func soak(length, every time.Duration, workers int) error {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer func() { _ = client.Close() }() // nothing is left to do with it
 	policy := core.Per(limit, window).SlidingWindowLog().Named("soak").WhenStoreAway(core.Closed)
-	limiter, err := core.NewLimiter(redisstore.New(client, redisstore.Timeout(deadline)), policy)
+	store := redisstore.New(client, redisstore.Timeout(deadline), redisstore.RememberRefusals(0)) // the server is asked for all
+	limiter, err := core.NewLimiter(store, policy)
 	if err != nil {
 		return err
 	}

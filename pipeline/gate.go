@@ -101,7 +101,7 @@ func (g *gate) decide(ctx context.Context, x Exchange, v *Visit) verdict {
 		g.giveBack(ctx, r)
 		return g.fail(x, gone(ctx))
 	}
-	g.observe(x, Admitted)
+	g.observe(x, v, Admitted)
 	return charged
 }
 
@@ -123,7 +123,7 @@ func (g *gate) tell(x Exchange, v *Visit) {
 
 // refuse answers what the policies do not admit.
 func (g *gate) refuse(x Exchange, r *core.Result) verdict {
-	g.observe(x, Refused)
+	g.observe(x, x.visit(), Refused)
 	g.advice.onRefused(r)
 	status, fields, body := headers.Refused(r, x.Header("Accept"))
 	setAnswerFields(x, fields)
@@ -136,7 +136,7 @@ func (g *gate) refuse(x Exchange, r *core.Result) verdict {
 
 // fail answers what could not be decided.
 func (g *gate) fail(x Exchange, e *Error) verdict {
-	g.observe(x, e.outcome())
+	g.observe(x, x.visit(), e.outcome())
 	status, fields, body := e.answer(x.Header("Accept"))
 	setAnswerFields(x, fields)
 	if x.OnError(e) {

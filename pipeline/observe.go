@@ -56,7 +56,7 @@ func (o Outcome) String() string {
 }
 
 // observe tells the observers. Without any, not even the route is looked up.
-func (g *gate) observe(x Exchange, outcome Outcome) {
+func (g *gate) observe(x Exchange, v *Visit, outcome Outcome) {
 	if len(g.observers) == 0 {
 		return
 	}
@@ -64,7 +64,6 @@ func (g *gate) observe(x Exchange, outcome Outcome) {
 	if err != nil {
 		route = ""
 	}
-	v := x.visit()
 	for _, o := range g.observers {
 		o.Decided(route, &v.trail.result, outcome, v.held)
 	}

@@ -27,6 +27,7 @@ const (
 //
 // Counts halve each minute, so that who was heavy an hour ago makes room.
 type clients struct {
+	some atomic.Bool // one has been refused, ever: until then there is nobody to look for
 	sets [sets]clientSet
 }
 
@@ -49,6 +50,9 @@ type slot struct {
 // note counts a request of a client, known by the hash of its key. Only who is
 // refused comes in.
 func (c *clients) note(hash uint64, key string, refused bool) {
+	if !refused && !c.some.Load() {
+		return
+	}
 	set := &c.sets[hash>>(64-setBits)]
 	for i := range set.hashes {
 		if set.hashes[i].Load() == hash {
@@ -58,6 +62,7 @@ func (c *clients) note(hash uint64, key string, refused bool) {
 	}
 	if refused {
 		set.take(hash, key)
+		c.some.Store(true)
 	}
 }
 

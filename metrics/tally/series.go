@@ -100,7 +100,7 @@ func (p place) glance() uint8 {
 	if n == 0 || m == 0 {
 		return uint8(n + m)
 	}
-	return uint8(n) + 31*p.route[n/2] + 7*p.route[n-n/4-1] + 3*p.route[n-1] + uint8(m) + 5*p.policy[m/2] + 11*p.policy[m-1]
+	return uint8(n) + 31*p.route[n/2] + 3*p.route[n-1] + uint8(m) + 11*p.policy[m-1]
 }
 
 // at gives the counts of a place, made at the first request there.

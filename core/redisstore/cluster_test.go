@@ -15,6 +15,7 @@ import (
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
 	"github.com/ratelimit-go/ratelimit/core/storetest"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -47,7 +48,7 @@ func TestStoreOnARing(t *testing.T) {
 // together.
 func TestPoliciesOfOneKeyShareASlot(t *testing.T) {
 	cluster := redistest.StartCluster(t, 0)
-	limiter := newLimiter(t, newStore(t, cluster.Client()), oneOfEach(5, time.Hour)...)
+	limiter := newLimiter(t, newStore(t, cluster.Client()), policies.OneOfEach(5, time.Hour)...)
 	for _, key := range []string{"ip:10.0.0.1", "", "{", "}{", "{}a", "a{b}c{d}", strings.Repeat("k", 1000)} {
 		if r := take(t, limiter, key, key, key, key, key); !r.Allowed {
 			t.Errorf("%.20q: %+v", key, r)
@@ -63,7 +64,7 @@ func TestKeysThatLiveApartAreChargedAllOrNone(t *testing.T) {
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t, client)
-			for _, p := range oneOfEach(5, time.Hour) {
+			for _, p := range policies.OneOfEach(5, time.Hour) {
 				narrow := closed(core.PerHour(2).FixedWindow().Named("narrow"))
 				limiter := newLimiter(t, store, p, narrow, closed(core.PerHour(5).Named("other").AsDryRun()))
 				for i := range 20 {

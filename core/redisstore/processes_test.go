@@ -17,6 +17,7 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // childAddr is the variable that makes this test binary one of several instances of
@@ -35,7 +36,7 @@ func child(addr string) int {
 	client := redis.NewClient(&redis.Options{Addr: addr})
 	defer client.Close()
 	store := redisstore.New(client, redisstore.Prefix(os.Getenv(childPrefix)), redisstore.Timeout(patience))
-	for _, p := range oneOfEach(crowdLimit, crowdPeriod) {
+	for _, p := range policies.OneOfEach(crowdLimit, crowdPeriod) {
 		limiter, err := core.NewLimiter(store, p)
 		if err != nil {
 			fmt.Println(err)
@@ -89,7 +90,7 @@ func TestFourProcessesAdmitTheLimitTogether(t *testing.T) {
 			admitted[name] += n
 		}
 	}
-	for _, p := range oneOfEach(crowdLimit, crowdPeriod) {
+	for _, p := range policies.OneOfEach(crowdLimit, crowdPeriod) {
 		if admitted[p.Name] != crowdLimit {
 			t.Errorf("%s: %d admitted of 4 x 32 x 4, at a limit of %d", p.Name, admitted[p.Name], crowdLimit)
 		}

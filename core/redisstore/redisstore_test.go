@@ -86,17 +86,6 @@ func take(t testing.TB, limiter *core.Limiter, keys ...string) core.Result {
 // closed is a policy whose errors are told: no memory stands in.
 func closed(p core.Policy) core.Policy { return p.WhenStoreAway(core.Closed) }
 
-// oneOfEach is a policy of each algorithm.
-func oneOfEach(count int64, period time.Duration) []core.Policy {
-	return []core.Policy{
-		closed(core.Per(count, period).FixedWindow().Named("fixed")),
-		closed(core.Per(count, period).SlidingWindowLog().Named("log")),
-		closed(core.Per(count, period).Named("counter")),
-		closed(core.Per(count, period).TokenBucket(count).Named("token")),
-		closed(core.Per(count, period).LeakyBucket(count).Named("leaky")),
-	}
-}
-
 func termsID(t testing.TB, p core.Policy) string {
 	t.Helper()
 	terms, err := p.Terms(p.Limit)

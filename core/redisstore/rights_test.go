@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -32,7 +33,7 @@ func TestTheLeastRights(t *testing.T) {
 			}
 			client := redis.NewClient(&redis.Options{Addr: own.Addr(), Username: "limiter", Password: "secret"})
 			store := newStore(t, client)
-			for _, p := range oneOfEach(5, time.Hour) {
+			for _, p := range policies.OneOfEach(5, time.Hour) {
 				everyVerb(t, newLimiter(t, store, p))
 				threeQuartersOfAPeriodApart(t, newLimiter(t, store, p))
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // stays is what PTTL says of a key without an expiry.
@@ -38,7 +39,7 @@ func ttls(t *testing.T, client *redis.Client, prefix string) map[string]time.Dur
 func TestEveryKeyLeavesByItself(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		limiter := newLimiter(t, store, p)
 		var r core.Result
 		for _, step := range []struct {
@@ -74,7 +75,7 @@ func TestEveryKeyLeavesByItself(t *testing.T) {
 func TestWhatCountsNothingIsDeleted(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		limiter := newLimiter(t, store, p)
 		r := take(t, limiter, "refunded")
 		if err := limiter.Refund(ctx, &r); err != nil {
@@ -103,7 +104,7 @@ func TestAKeyWithoutExpiryHeals(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
 	const period = 50 * time.Millisecond
-	for _, p := range oneOfEach(5, period) {
+	for _, p := range policies.OneOfEach(5, period) {
 		limiter := newLimiter(t, store, p)
 		take(t, limiter, "k")
 		name := prefix + ":2:{k}:" + termsID(t, p)
@@ -125,7 +126,7 @@ func TestShortPeriodsOnTheServersClock(t *testing.T) {
 	for _, period := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 999 * time.Millisecond} {
 		client, prefix := server.Client(), newPrefix()
 		store := newStore(t, client, redisstore.Prefix(prefix))
-		for _, p := range oneOfEach(2, period) {
+		for _, p := range policies.OneOfEach(2, period) {
 			limiter := newLimiter(t, store, p)
 			if r := take(t, limiter, "k"); !r.Allowed {
 				t.Errorf("%v %s: the first is refused: %+v", period, p.Name, r)
@@ -156,7 +157,7 @@ func TestGarbageCountsAsNeverSeen(t *testing.T) {
 			garbage = append(garbage, strings.Repeat(text, 5)[:length], strings.Repeat(text, 5)[:length]+"B1:99999999999999999999;")
 		}
 	}
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		limiter := newLimiter(t, store, p)
 		for i, text := range garbage {
 			key := fmt.Sprint("g", i)
@@ -186,7 +187,7 @@ func TestGarbageCountsAsNeverSeen(t *testing.T) {
 func TestAStateOfNoTimeCounts(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		if p.Algorithm == core.SlidingWindowLog {
 			continue // a list
 		}
@@ -213,7 +214,7 @@ func TestALiftedBlockIsNotKept(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
 	const year = 8784 * time.Hour
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		limiter, name := newLimiter(t, store, p), prefix+":2:{k}:"+termsID(t, p)
 		r, err := limiter.Take(ctx, "k")
 		if err != nil {
@@ -244,7 +245,7 @@ func TestALiftedBlockIsNotKept(t *testing.T) {
 func TestAKeyThatIsNotOursIsAnError(t *testing.T) {
 	client, prefix := server.Client(), newPrefix()
 	store := newStore(t, client, redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(5, time.Hour) {
+	for _, p := range policies.OneOfEach(5, time.Hour) {
 		beside := closed(core.PerHour(5).Named("beside"))
 		client.HSet(ctx, prefix+":2:{k}:"+termsID(t, p), "field", "value")
 		limiter := newLimiter(t, store, beside, p)

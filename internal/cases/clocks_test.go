@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // golang/go#56287, golang/go#23145: timestamps that alternated credited the same time
@@ -78,7 +79,7 @@ func Test_B19_AClockSetBackLocksNobodyOut(t *testing.T) {
 // passed in are merged by the later one.
 func Test_B20_SkewedClocksShareOneLimit(t *testing.T) {
 	for _, skew := range []time.Duration{10 * time.Microsecond, time.Second, 10 * time.Second} {
-		for _, p := range oneOfEach(4, 20*time.Second) {
+		for _, p := range policies.OneOfEach(4, 20*time.Second) {
 			onStores(t, func(t *testing.T, store core.Store) {
 				ahead, behind := newScene(t, store, p), newScene(t, store, p)
 				ahead.advance(time.Second)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // unkeyed/unkey#1995, getsentry/relay#4787, milvus-io/milvus#25597,
@@ -48,7 +49,7 @@ func Test_B76_ARefusalChargesNobody(t *testing.T) {
 
 // symfony/symfony PR65796: who was over his own limit drained everybody's.
 func Test_B77_NobodyDrainsTheSharedQuota(t *testing.T) {
-	for _, user := range oneOfEach(1, time.Minute) {
+	for _, user := range policies.OneOfEach(1, time.Minute) {
 		onStores(t, func(t *testing.T, store core.Store) {
 			user.Name = "user"
 			l := newLimiter(t, store, user, closed(core.PerMinute(10).Named("global"))).WithNow(newClock().now)

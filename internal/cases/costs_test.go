@@ -8,11 +8,12 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // express-rate-limit/express-rate-limit PR380: a limit of 0 was no limit.
 func Test_B15_ALimitOfNothingIsNotUnlimited(t *testing.T) {
-	for _, p := range oneOfEach(1, time.Second) {
+	for _, p := range policies.OneOfEach(1, time.Second) {
 		for _, limit := range []core.Limit{
 			{Count: 0, Period: time.Second}, {Count: -1, Period: time.Second}, {Count: 1}, {Count: 1, Period: -time.Second},
 			{Count: 1, Period: time.Second, Burst: -1}, {},
@@ -29,7 +30,7 @@ func Test_B15_ALimitOfNothingIsNotUnlimited(t *testing.T) {
 // memory that stands in for one, disagreed at the smallest limits.
 func Test_B16_StoresAgreeAtTheSmallestLimits(t *testing.T) {
 	for _, count := range []int64{1, 2} {
-		for _, p := range oneOfEach(count, 2*time.Second) {
+		for _, p := range policies.OneOfEach(count, 2*time.Second) {
 			c := newClock()
 			memory := newLimiter(t, newMemory(t), p).WithNow(c.now)
 			redis := newLimiter(t, stores["redis"](t), p).WithNow(c.now)
@@ -135,7 +136,7 @@ func Test_B25_ARefundCountsWhereNothingRemains(t *testing.T) {
 
 // mailgun/gubernator#156, where a refusal may be remembered: on the store's own clock.
 func Test_B25_ARefundLiftsWhatIsRemembered(t *testing.T) {
-	for _, p := range oneOfEach(3, 366*24*time.Hour) {
+	for _, p := range policies.OneOfEach(3, 366*24*time.Hour) {
 		onStores(t, func(t *testing.T, store core.Store) {
 			l := newLimiter(t, store, p)
 			var last core.Result
@@ -181,7 +182,7 @@ func Test_B27_LongWindowsHold(t *testing.T) {
 // express-rate-limit/express-rate-limit#546: and their keys live as long as they count.
 func Test_B27_LongKeysLeaveByThemselves(t *testing.T) {
 	const day = 24 * time.Hour
-	for _, p := range oneOfEach(2, 366*day) {
+	for _, p := range policies.OneOfEach(2, 366*day) {
 		client, prefix := server.Client(), newPrefix()
 		l := newLimiter(t, newRedis(t, client, redisstore.Prefix(prefix)), p)
 		r := take(t, l, "k")

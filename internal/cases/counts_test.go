@@ -8,12 +8,13 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 )
 
 // gofiber/fiber#2578, mennanov/limiters#110: refused requests were counted, so that a
 // steady client was never released.
 func Test_B01_ASteadyClientIsReleased(t *testing.T) {
-	for _, p := range oneOfEach(5, 10*time.Second)[1:3] {
+	for _, p := range policies.OneOfEach(5, 10*time.Second)[1:3] {
 		onStores(t, func(t *testing.T, store core.Store) {
 			s := newScene(t, store, p)
 			var admitted [40]int
@@ -124,7 +125,7 @@ func Test_B07_EveryPathHasTheSameLimit(t *testing.T) {
 		}
 	}
 	everywhere(t, 10, year, func(t *testing.T, s *scene) { tenPass(t, s.Limiter) })
-	for _, p := range oneOfEach(10, year) {
+	for _, p := range policies.OneOfEach(10, year) {
 		t.Run("own clock/"+p.Name, func(t *testing.T) {
 			onStores(t, func(t *testing.T, store core.Store) { tenPass(t, newLimiter(t, store, p)) })
 		})
@@ -175,7 +176,7 @@ func Test_B29_ACoarseClockReleasesToo(t *testing.T) {
 
 // labstack/echo PR2618: a stale entry refused a visitor who had been away.
 func Test_B30_AVisitorWhoWasAwayIsNew(t *testing.T) {
-	for _, p := range oneOfEach(3, time.Minute) {
+	for _, p := range policies.OneOfEach(3, time.Minute) {
 		c := newClock()
 		own := newMemory(t, core.WithNow(c.now)) // it never sweeps: its clock moves within one second
 		for name, l := range map[string]*core.Limiter{
@@ -220,7 +221,7 @@ func Test_B116_AThousandAtOnce(t *testing.T) {
 // share its calls.
 func Test_B116_LimitersOfOneAndOfSeveralPolicies(t *testing.T) {
 	year := 366 * 24 * time.Hour
-	for _, p := range oneOfEach(20, year) {
+	for _, p := range policies.OneOfEach(20, year) {
 		onStores(t, func(t *testing.T, store core.Store) {
 			one := newLimiter(t, store, p)
 			two := newLimiter(t, store, closed(core.Per(100_000, year).Named("q")), closed(core.Per(100_000, year).FixedWindow().Named("r")))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -69,7 +70,7 @@ func (c *counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // none: a decision over several policies is one command.
 func Test_B81_ADecisionIsOneCommand(t *testing.T) {
 	client, sent := server.Client(), &counting{}
-	l := newLimiter(t, newRedis(t, client), oneOfEach(30, time.Hour)...)
+	l := newLimiter(t, newRedis(t, client), policies.OneOfEach(30, time.Hour)...)
 	keys := []string{"k", "l", "m", "n", "o"}
 	take(t, l, keys...) // loads the script
 	client.AddHook(sent)
@@ -100,7 +101,7 @@ func Test_B88_NoCrossSlotOnACluster(t *testing.T) {
 		monitors = append(monitors, newMonitor(t, master.Addr()))
 	}
 	store := newRedis(t, cluster.Client())
-	policies := oneOfEach(2, 366*24*time.Hour)
+	policies := policies.OneOfEach(2, 366*24*time.Hour)
 	l := newLimiter(t, store, policies...)
 	for i, key := range hostileKeys {
 		keys := []string{key, key, key, key, key} // one slot
@@ -135,7 +136,7 @@ func Test_B89_B91_ScriptsTouchDeclaredKeysOnly(t *testing.T) {
 	own := redistest.Start(t)
 	prefix := newPrefix()
 	rules := []any{"acl", "setuser", "limiter", "on", ">secret"}
-	for _, p := range oneOfEach(3, time.Hour) {
+	for _, p := range policies.OneOfEach(3, time.Hour) {
 		terms, err := p.Terms(p.Limit)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func Test_B89_B91_ScriptsTouchDeclaredKeysOnly(t *testing.T) {
 	setUser(t, own, append(rules, words(leastRights)...))
 	monitor := newMonitor(t, own.Addr())
 	store := newRedis(t, asLimiter(own), redisstore.Prefix(prefix))
-	for _, p := range oneOfEach(3, time.Hour) {
+	for _, p := range policies.OneOfEach(3, time.Hour) {
 		s := newScene(t, store, p)
 		for range 8 { // windows roll over, entries leave
 			r := s.ask(t)

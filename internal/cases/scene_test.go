@@ -14,6 +14,7 @@ import (
 
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -97,22 +98,10 @@ type scene struct {
 
 // everywhere runs a case for every algorithm on every store.
 func everywhere(t *testing.T, count int64, period time.Duration, run func(t *testing.T, s *scene)) {
-	for _, p := range oneOfEach(count, period) {
+	for _, p := range policies.OneOfEach(count, period) {
 		onStores(t, func(t *testing.T, store core.Store) {
 			t.Run(p.Name, func(t *testing.T) { run(t, newScene(t, store, p)) })
 		})
-	}
-}
-
-// oneOfEach is a policy of each algorithm, of one capacity. Their errors are told: no
-// memory stands in.
-func oneOfEach(count int64, period time.Duration) []core.Policy {
-	return []core.Policy{
-		closed(core.Per(count, period).FixedWindow().Named("fixed")),
-		closed(core.Per(count, period).SlidingWindowLog().Named("log")),
-		closed(core.Per(count, period).Named("counter")),
-		closed(core.Per(count, period).TokenBucket(count).Named("token")),
-		closed(core.Per(count, period).LeakyBucket(count).Named("leaky")),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -19,7 +20,7 @@ func TestTheServersClockJumps(t *testing.T) {
 		"two days back": {-48 * time.Hour}, "a year forward and back": {8784 * time.Hour, -8784 * time.Hour},
 		"an hour forward and back": {time.Hour, -time.Hour}, "to and fro": {-20 * time.Second, 20 * time.Second, -20 * time.Second, 20 * time.Second},
 	} {
-		for _, p := range oneOfEach(count, period) {
+		for _, p := range policies.OneOfEach(count, period) {
 			t.Run(name+" "+p.Name, func(t *testing.T) {
 				l := newLimiter(t, newStore(t, own.Client()), p)
 				key, ahead := t.Name(), time.Duration(0)
@@ -76,7 +77,7 @@ func TestAReplicaWithAClockBehindIsPromoted(t *testing.T) {
 	defer replica.Close()
 	follow(t, replica, master.Addr())
 	var before []*core.Limiter
-	for _, p := range oneOfEach(count, time.Minute) {
+	for _, p := range policies.OneOfEach(count, time.Minute) {
 		l := newLimiter(t, newStore(t, master.Client()), p)
 		if n := admitted(t, l, 10, "k"); n != count {
 			t.Fatalf("%s: %d admitted at first", p.Name, n)
@@ -87,7 +88,7 @@ func TestAReplicaWithAClockBehindIsPromoted(t *testing.T) {
 	if err := replica.Do(ctx, "replicaof", "no", "one").Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range oneOfEach(count, time.Minute) {
+	for _, p := range policies.OneOfEach(count, time.Minute) {
 		l := newLimiter(t, newStore(t, behind.Client()), p)
 		if n := admitted(t, l, 10, "k"); n > count {
 			t.Errorf("%s: %d admitted after the promotion, want %d at most", p.Name, n, count)

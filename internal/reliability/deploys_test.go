@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ratelimit-go/ratelimit/core"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -48,8 +49,8 @@ func TestTwoVersionsOfAPolicyDoNotMisreadEachOther(t *testing.T) {
 // Another count is the same policy: what was used stays used, up and down.
 func TestTwoCountsOfAPolicyShareWhatWasUsed(t *testing.T) {
 	own := redistest.Start(t)
-	for i, p := range oneOfEach(6, 12*time.Hour) {
-		more := oneOfEach(9, 12*time.Hour)[i]
+	for i, p := range policies.OneOfEach(6, 12*time.Hour) {
+		more := policies.OneOfEach(9, 12*time.Hour)[i]
 		store := newStore(t, own.Client())
 		old, young := newLimiter(t, store, p), newLimiter(t, store, more)
 		if n := admitted(t, old, 10, "k"); n != 6 {
@@ -70,7 +71,7 @@ func TestTwoFormatsOfStateDoNotMisreadEachOther(t *testing.T) {
 	own := redistest.Start(t)
 	admin := own.Client()
 	defer admin.Close()
-	for _, p := range oneOfEach(6, 12*time.Hour) {
+	for _, p := range policies.OneOfEach(6, 12*time.Hour) {
 		l := newLimiter(t, newStore(t, own.Client()), p)
 		take(t, l, "k")
 		names := admin.Keys(ctx, "*").Val()

@@ -36,17 +36,6 @@ func TestMain(m *testing.M) {
 
 func closed(p core.Policy) core.Policy { return p.WhenStoreAway(core.Closed) }
 
-// oneOfEach is a policy of each algorithm, of one capacity.
-func oneOfEach(count int64, period time.Duration) []core.Policy {
-	return []core.Policy{
-		closed(core.Per(count, period).FixedWindow().Named("fixed")),
-		closed(core.Per(count, period).SlidingWindowLog().Named("log")),
-		closed(core.Per(count, period).Named("counter")),
-		closed(core.Per(count, period).TokenBucket(count).Named("token")),
-		closed(core.Per(count, period).LeakyBucket(count).Named("leaky")),
-	}
-}
-
 // newStore is a store over a client that it closes with the test.
 func newStore(t testing.TB, client redis.UniversalClient, options ...redisstore.Option) *redisstore.Store {
 	t.Cleanup(func() { client.Close() })

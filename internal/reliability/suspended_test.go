@@ -17,6 +17,7 @@ import (
 	"github.com/ratelimit-go/ratelimit/core"
 	"github.com/ratelimit-go/ratelimit/core/redisstore"
 	"github.com/ratelimit-go/ratelimit/internal/passes"
+	"github.com/ratelimit-go/ratelimit/internal/policies"
 	"github.com/ratelimit-go/ratelimit/internal/redistest"
 )
 
@@ -36,7 +37,7 @@ func serve(address string) {
 		store = redisstore.New(redis.NewClient(&redis.Options{Addr: address}))
 	}
 	var writing sync.Mutex
-	for _, p := range oneOfEach(serviceCount, servicePeriod) {
+	for _, p := range policies.OneOfEach(serviceCount, servicePeriod) {
 		l, err := core.NewLimiter(store, p)
 		if err != nil {
 			panic(err)
@@ -145,7 +146,7 @@ func TestASuspendedMachine(t *testing.T) {
 			woken := time.Now()
 			time.Sleep(2 * time.Second)
 			s.end(t)
-			for _, p := range oneOfEach(serviceCount, servicePeriod) {
+			for _, p := range policies.OneOfEach(serviceCount, servicePeriod) {
 				s.judge(t, p, woken)
 			}
 		})
